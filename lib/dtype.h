@@ -1,0 +1,53 @@
+/*
+ * dtype: PyTorch's scalar types as data.  Names are torch's without the
+ * "torch." in front; numbers are c10::ScalarType's, which are part of its
+ * serialised form and do not change.
+ */
+#ifndef CTS_DTYPE_H
+#define CTS_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum dtype_class {
+	DT_BOOL, DT_UINT, DT_INT, DT_FLOAT, DT_COMPLEX, DT_BITS, DT_QUANT,
+};
+
+struct dtype {
+	const char *name;	/* "float32" */
+	const char *alias;	/* "float", or NULL */
+	int scalar_type;	/* c10::ScalarType */
+	size_t size;		/* bytes an element (float4_e2m1fn_x2: 1) */
+	enum dtype_class cls;
+	/* Floats, and a complex type's parts: */
+	int mantissa;		/* stored fraction bits */
+	int emin, emax;		/* exponents of the smallest and largest normal */
+	bool has_inf, has_nan, has_negzero;
+};
+
+/* By torch name, alias, or either with "torch." in front; NULL if unknown. */
+const struct dtype *dtype_find(const char *name);
+const struct dtype *dtype_by_scalar_type(int scalar_type);
+const struct dtype *dtype_at(size_t i);		/* i-th of all, NULL past it */
+const char *dtype_nearest(const char *name);	/* for "did you mean" */
+
+/*
+ * Element i of the packed little-endian array p as the nearest double (exact
+ * for every float type and for integers up to 2^53).  Complex: re and im; others
+ * have im 0.  Not for DT_BITS.
+ */
+void dtype_get(const struct dtype *t, const void *p, size_t i,
+	       double *re, double *im);
+
+/* Element i of an integer or bool type, exactly; uint64 by its bit pattern. */
+int64_t dtype_get_int(const struct dtype *t, const void *p, size_t i);
+
+/*
+ * The spacing of t's values around |x| (the unit in the last place): for
+ * subnormal or zero x the smallest subnormal.  t is DT_FLOAT or DT_COMPLEX.
+ */
+double dtype_ulp(const struct dtype *t, double x);
+double dtype_max(const struct dtype *t);	/* largest finite value */
+
+#endif
