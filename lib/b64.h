@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include "buf.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 void b64_encode(struct buf *out, const void *p, size_t n);
 
 /*
@@ -12,5 +16,9 @@ void b64_encode(struct buf *out, const void *p, size_t n);
  * then as it was.
  */
 int b64_decode(struct buf *out, const char *s, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct buf {
 	char *p;
 	size_t len;		/* bytes held, without the NUL */
@@ -35,5 +39,9 @@ char *buf_detach(struct buf *b);		/* new: the caller frees it */
  */
 struct err;
 int buf_read_file(struct buf *b, const char *path, size_t max, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include "jw.h"
 #include "rec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CASE_ID_MAX 512
 
 struct case_rec {
@@ -49,5 +53,9 @@ int case_id(char out[CASE_ID_MAX], const char *suite, const char *op,
  */
 int case_id_split(const char *id, char suite[], char op[], char dtype[],
 		  char variant[]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

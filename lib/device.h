@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include "err.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum device_fork {
 	DEVICE_FORK_OK,		/* fork after import, before first use */
 	DEVICE_FORK_BARE,	/* fork before the backend's import */
@@ -39,5 +43,9 @@ struct device {
 int device_find(struct device *d, const char *root, const char *name,
 		struct err *e);
 void device_release(struct device *d);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum dtype_class {
 	DT_BOOL, DT_UINT, DT_INT, DT_FLOAT, DT_COMPLEX, DT_BITS, DT_QUANT,
 };
@@ -49,5 +53,9 @@ int64_t dtype_get_int(const struct dtype *t, const void *p, size_t i);
  */
 double dtype_ulp(const struct dtype *t, double x);
 double dtype_max(const struct dtype *t);	/* largest finite value */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

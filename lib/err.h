@@ -8,6 +8,12 @@
 #ifndef CTS_ERR_H
 #define CTS_ERR_H
 
+#include "banned.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The exit statuses that every man page lists. */
 enum cts_exit {
 	EX_OK_ = 0,	/* all input consumed, all output written */
@@ -32,12 +38,16 @@ struct err {
 int err_set(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As err_set(), with ": " and strerror(errnum) appended. */
+/* As err_set() with EX_ENVIRON, and ": " and strerror(errnum) appended. */
 int err_sys(struct err *e, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Put "prefix: " before the message that e already holds; returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,12 +10,18 @@
 #include <stdint.h>
 #include "buf.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define JW_DEPTH 64
 
 struct jw {
 	struct buf *out;	/* borrowed */
 	int depth;
+	bool keyed;		/* a key waits for its value */
 	bool comma[JW_DEPTH];
+	bool in_obj[JW_DEPTH];
 };
 
 void jw_init(struct jw *w, struct buf *out);	/* does not empty out */
@@ -46,5 +52,9 @@ void jw_knum(struct jw *w, const char *key, double v);
 /* Open a record: {"v":1,"kind":…,"id":…,"run":… ; close it with jw_obj_end(). */
 void jw_record(struct jw *w, const char *kind, const char *id,
 	       const char *run);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include "err.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define CTS_VERSION "0.1.0"
 
 struct prog {
@@ -65,5 +69,9 @@ int prog_finish(int rc);
  * parent of the folder that the running program lies in.  Borrowed.
  */
 const char *prog_root(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

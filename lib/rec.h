@@ -13,6 +13,10 @@
 #include "buf.h"
 #include "err.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define REC_MAX (1u << 20)	/* bytes of a record, its newline included */
 #define REC_VERSION 1
 
@@ -84,5 +88,9 @@ void idset_free(struct idset *s);
 bool idset_add(struct idset *s, const char *id);	/* false: was there */
 bool idset_has(const struct idset *s, const char *id);
 size_t idset_count(const struct idset *s);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SEED_DEFAULT 67
 
 /* FNV-1a over the id, mixed with the run's seed by splitmix64's finaliser. */
@@ -14,5 +18,9 @@ uint64_t seed_for_case(const char *id, uint64_t run_seed);
 
 /* Next draw of a splitmix64 generator whose state is *s. */
 uint64_t seed_next(uint64_t *s);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct sha256 {
 	uint32_t h[8];
 	uint64_t nbytes;
@@ -17,5 +21,9 @@ void sha256_end(struct sha256 *s, unsigned char digest[32]);
 
 /* The digest of one buffer, as 64 hex digits and a NUL. */
 void sha256_hex(const void *p, size_t n, char out[65]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE	/* qsort_r */
 #include "strmap.h"
 
 #include <stdint.h>

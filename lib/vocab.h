@@ -7,6 +7,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum outcome {
 	OUT_PASS, OUT_FAIL, OUT_ERROR, OUT_UNSUPPORTED, OUT_CRASH,
 	OUT_TIMEOUT, OUT_HANG, OUT_OOM,
@@ -34,5 +38,9 @@ const char *level_text(int level);
  * NULL where none is near enough to be a slip of the pen.
  */
 const char *vocab_nearest(const char *word, const char *const *names);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

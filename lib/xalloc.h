@@ -7,6 +7,11 @@
 #define CTS_XALLOC_H
 
 #include <stddef.h>
+#include "banned.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 void *xmalloc(size_t n) __attribute__((malloc));
 void *xcalloc(size_t n, size_t size) __attribute__((malloc));
@@ -20,5 +25,16 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * Returns the possibly moved array.
  */
 void *xgrow(void *p, size_t *cap, size_t n, size_t size);
+
+/* Program name in front of "out of memory"; set by prog_init(). */
+extern const char *xalloc_name;
+
+/* "BUG: file:line: what" on stderr, and abort(). */
+_Noreturn void xbug(const char *file, int line, const char *what);
+#define BUG(what) xbug(__FILE__, __LINE__, what)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,431 @@
+#include "pyre.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buf.h"
+
+#define GROUPS 64
+
+struct trans {
+	const char *p;
+	struct buf out;
+	struct buf bracket;
+	bool icase;
+	int depth;
+	long weight[GROUPS];	/* largest product of repeats in the group */
+	long last;		/* that of the atom just read; 0: none */
+	struct err *e;
+};
+
+static int bad(struct trans *t, const char *what)
+{
+	return err_set(t->e, EX_BADUSE, "%s", what);
+}
+
+/* What \d, \w and \s are, as the inside of a bracket expression. */
+static const char *class_inside(char c)
+{
+	switch (c) {
+	case 'd': case 'D':
+		return "0-9";
+	case 'w': case 'W':
+		return "[:alnum:]_";
+	case 's': case 'S':
+		return "[:space:]";
+	default:
+		return NULL;
+	}
+}
+
+/* The character that an escape such as \n or \x41 stands for; -1: none. */
+static int escaped_char(struct trans *t)
+{
+	static const char from[] = "nrtfva", to[] = "\n\r\t\f\v\a";
+	char hex[3] = "";
+	const char *at;
+	char c = *t->p++;
+
+	if (c == 'x') {
+		if (!isxdigit((unsigned char)t->p[0]) ||
+		    !isxdigit((unsigned char)t->p[1]))
+			return -1;
+		memcpy(hex, t->p, 2);
+		t->p += 2;
+		return (int)strtol(hex, NULL, 16);
+	}
+	at = strchr(from, c);
+	if (at)
+		return to[at - from];
+	return isalnum((unsigned char)c) ? -1 : (unsigned char)c;
+}
+
+static void literal(struct trans *t, int c)
+{
+	if (strchr("^.[]$()|*+?{}\\", c))
+		buf_addch(&t->out, '\\');
+	buf_addch(&t->out, (char)c);
+}
+
+static int escape(struct trans *t)
+{
+	const char *inside;
+	int c;
+
+	t->p++;
+	if (!*t->p)
+		return bad(t, "it ends in a backslash");
+	inside = class_inside(*t->p);
+	if (inside) {
+		buf_addf(&t->out, "[%s%s]", isupper((unsigned char)*t->p) ?
+			 "^" : "", inside);
+		t->p++;
+		t->last = 1;
+		return 0;
+	}
+	t->last = 0;
+	switch (*t->p) {
+	case 'b': case 'B':
+		buf_addf(&t->out, "\\%c", *t->p++);
+		return 0;
+	case 'A':
+		buf_addch(&t->out, '^');
+		t->p++;
+		return 0;
+	case 'Z':
+		buf_addch(&t->out, '$');
+		t->p++;
+		return 0;
+	default:
+		break;
+	}
+	if (isdigit((unsigned char)*t->p) && *t->p != '0')
+		return bad(t, "back-references are not supported");
+	c = escaped_char(t);
+	if (c <= 0)
+		return bad(t, "unknown escape");
+	literal(t, c);
+	t->last = 1;
+	return 0;
+}
+
+/* One character of a bracket expression into *c; 1: a class, added whole. */
+static int bracket_char(struct trans *t, int *c)
+{
+	const char *inside;
+
+	if (*t->p != '\\') {
+		*c = (unsigned char)*t->p++;
+		return 0;
+	}
+	t->p++;
+	inside = *t->p ? class_inside(*t->p) : NULL;
+	if (inside) {
+		if (isupper((unsigned char)*t->p))
+			return bad(t, "\\D, \\W and \\S inside [] are not "
+				   "supported");
+		t->p++;
+		buf_addstr(&t->bracket, inside);
+		return 1;
+	}
+	if (!*t->p)
+		return bad(t, "a '[' without ']'");
+	if (*t->p == 'b') {
+		t->p++;
+		*c = '\b';
+		return 0;
+	}
+	*c = escaped_char(t);
+	return *c <= 0 ? bad(t, "unknown escape inside []") : 0;
+}
+
+/*
+ * POSIX knows no escapes in brackets, so what is special there moves: ']' to
+ * the front, '-' and '^' to the end, '[' is kept apart from ".:=".
+ */
+static int bracket(struct trans *t)
+{
+	bool negated = false, square = false, dash = false, caret = false;
+	bool open = false, first = true;
+	int lo, hi, k;
+
+	buf_reset(&t->bracket);
+	t->p++;
+	if (*t->p == '^') {
+		negated = true;
+		t->p++;
+	}
+	for (; *t->p && (first || *t->p != ']'); first = false) {
+		k = bracket_char(t, &lo);
+		if (k < 0)
+			return -1;
+		if (k)
+			continue;
+		if (t->p[0] == '-' && t->p[1] && t->p[1] != ']') {
+			t->p++;
+			k = bracket_char(t, &hi);
+			if (k < 0)
+				return -1;
+			if (k || hi < lo)
+				return bad(t, "bad character range inside []");
+			/* Step around the special ends one by one. */
+			for (; lo < hi && !isalnum(lo); lo++)
+				if (!strchr("]^-[", lo))
+					buf_addch(&t->bracket, (char)lo);
+				else if (lo == ']')
+					square = true;
+				else if (lo == '^')
+					caret = true;
+				else if (lo == '-')
+					dash = true;
+				else
+					open = true;
+			for (; hi > lo && !isalnum(hi); hi--)
+				if (!strchr("]^-[", hi))
+					buf_addch(&t->bracket, (char)hi);
+				else if (hi == ']')
+					square = true;
+				else if (hi == '^')
+					caret = true;
+				else if (hi == '-')
+					dash = true;
+				else
+					open = true;
+			if (lo < hi) {
+				buf_addf(&t->bracket, "%c-%c", lo, hi);
+				continue;
+			}
+		}
+		if (lo == ']')
+			square = true;
+		else if (lo == '-')
+			dash = true;
+		else if (lo == '^')
+			caret = true;
+		else if (lo == '[')
+			open = true;
+		else
+			buf_addch(&t->bracket, (char)lo);
+	}
+	if (*t->p != ']')
+		return bad(t, "a '[' without ']'");
+	t->p++;
+	t->last = 1;
+	if (caret && !negated && !square && !t->bracket.len && !open) {
+		/* Only '^' and perhaps '-': '^' can't stand first. */
+		buf_addstr(&t->out, dash ? "[-^]" : "\\^");
+		return 0;
+	}
+	buf_addf(&t->out, "[%s%s%s%s%s%s]", negated ? "^" : "",
+		 square ? "]" : "", t->bracket.p, open ? "[" : "",
+		 caret ? "^" : "", dash ? "-" : "");
+	return 0;
+}
+
+static int group_open(struct trans *t)
+{
+	const char *end;
+
+	t->p++;
+	if (*t->p == '?') {
+		t->p++;
+		if (*t->p == ':') {
+			t->p++;
+		} else if (*t->p == 'P' && t->p[1] == '<') {
+			end = strchr(t->p, '>');
+			if (!end)
+				return bad(t, "a group name without '>'");
+			t->p = end + 1;
+		} else if (*t->p == '=' || *t->p == '!' ||
+			   (*t->p == '<' && t->p[1] &&
+			    strchr("=!", t->p[1]))) {
+			return bad(t, "look-around is not supported");
+		} else {
+			return bad(t, "this kind of (?…) group is not "
+				   "supported");
+		}
+	}
+	if (++t->depth >= GROUPS)
+		return bad(t, "groups are nested too deep");
+	t->weight[t->depth] = 1;
+	t->last = 0;
+	buf_addch(&t->out, '(');
+	return 0;
+}
+
+static int group_close(struct trans *t)
+{
+	if (!t->depth)
+		return bad(t, "a ')' without '('");
+	t->last = t->weight[t->depth--];
+	t->p++;
+	buf_addch(&t->out, ')');
+	return 0;
+}
+
+/* {n}, {n,}, {n,m}: the larger number, 0 for a '{' that is a character. */
+static long counted(const char *p, const char **end)
+{
+	char *stop;
+	long lo = 0, hi;
+
+	p++;
+	if (!isdigit((unsigned char)*p) && *p != ',')
+		return 0;
+	if (*p != ',') {
+		lo = strtol(p, &stop, 10);
+		p = stop;
+	}
+	hi = lo;
+	if (*p == ',') {
+		p++;
+		if (isdigit((unsigned char)*p)) {
+			hi = strtol(p, &stop, 10);
+			p = stop;
+		}
+	}
+	if (*p != '}')
+		return 0;
+	*end = p + 1;
+	if (lo > PYRE_REPEAT || hi > PYRE_REPEAT)
+		return PYRE_REPEAT + 1;
+	return hi > lo ? hi : lo ? lo : 1;
+}
+
+static int quantifier(struct trans *t)
+{
+	const char *end = t->p + 1;
+	long n = 1;
+
+	if (*t->p == '{') {
+		n = counted(t->p, &end);
+		if (!n) {
+			literal(t, '{');
+			t->p++;
+			t->last = 1;
+			return 0;
+		}
+	}
+	if (!t->last)
+		return bad(t, "nothing to repeat");
+	if (n * t->last > PYRE_REPEAT)
+		return bad(t, "repeats multiply beyond 1000");
+	n *= t->last;
+	if (n > t->weight[t->depth])
+		t->weight[t->depth] = n;
+	if (t->p[0] == '{' && t->p[1] == ',')
+		buf_addf(&t->out, "{0%.*s", (int)(end - t->p - 1), t->p + 1);
+	else
+		buf_add(&t->out, t->p, (size_t)(end - t->p));
+	t->p = end;
+	t->last = 0;
+	/* Whether a match exists does not depend on greed. */
+	if (*t->p == '?')
+		t->p++;
+	else if (*t->p == '+')
+		return bad(t, "possessive quantifiers are not supported");
+	else if (*t->p && strchr("*{", *t->p) &&
+		 (*t->p == '*' || counted(t->p, &end)))
+		return bad(t, "a repeat of a repeat");
+	return 0;
+}
+
+static int translate(struct trans *t)
+{
+	int rc;
+
+	if (!strncmp(t->p, "(?i)", 4)) {
+		t->icase = true;
+		t->p += 4;
+	}
+	while (*t->p) {
+		switch (*t->p) {
+		case '\\':
+			rc = escape(t);
+			break;
+		case '[':
+			rc = bracket(t);
+			break;
+		case '(':
+			rc = group_open(t);
+			break;
+		case ')':
+			rc = group_close(t);
+			break;
+		case '*': case '+': case '?': case '{':
+			rc = quantifier(t);
+			break;
+		case '|': case '^': case '$':
+			buf_addch(&t->out, *t->p++);
+			t->last = 0;
+			rc = 0;
+			break;
+		case ']': case '}':
+			literal(t, *t->p++);
+			t->last = 1;
+			rc = 0;
+			break;
+		default:
+			buf_addch(&t->out, *t->p++);
+			t->last = 1;
+			rc = 0;
+			break;
+		}
+		if (rc < 0)
+			return rc;
+	}
+	return t->depth ? bad(t, "a '(' without ')'") : 0;
+}
+
+int pyre_compile(struct pyre *p, const char *pattern, struct err *e)
+{
+	struct trans t = {
+		.p = pattern, .out = BUF_INIT, .bracket = BUF_INIT, .e = e,
+		.weight = { 1 },
+	};
+	char why[128];
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	if (!*pattern) {
+		p->any = true;
+		return 0;
+	}
+	if (strlen(pattern) > PYRE_MAX)
+		return err_set(e, EX_BADUSE, "it is longer than %d bytes",
+			       PYRE_MAX);
+	rc = translate(&t);
+	if (!rc) {
+		rc = regcomp(&p->re, t.out.p, REG_EXTENDED | REG_NOSUB |
+			     (t.icase ? REG_ICASE : 0));
+		if (rc) {
+			regerror(rc, &p->re, why, sizeof(why));
+			rc = err_set(e, EX_BADUSE, "%s", why);
+		}
+	}
+	buf_release(&t.out);
+	buf_release(&t.bracket);
+	return rc;
+}
+
+bool pyre_search(const struct pyre *p, const char *subject)
+{
+	return p->any || !regexec(&p->re, subject, 0, NULL, 0);
+}
+
+void pyre_release(struct pyre *p)
+{
+	if (!p->any)
+		regfree(&p->re);
+	memset(p, 0, sizeof(*p));
+}
+
+int pyre_check(const char *pattern, struct err *e)
+{
+	struct pyre p;
+
+	if (pyre_compile(&p, pattern, e) < 0)
+		return -1;
+	pyre_release(&p);
+	return 0;
+}
