@@ -10,7 +10,6 @@
 struct trans {
 	const char *p;
 	struct buf out;
-	struct buf bracket;
 	bool icase;
 	int depth;
 	long weight[GROUPS];	/* largest product of repeats in the group */
@@ -109,116 +108,97 @@ static int escape(struct trans *t)
 	return 0;
 }
 
-/* One character of a bracket expression into *c; 1: a class, added whole. */
-static int bracket_char(struct trans *t, int *c)
+static bool in_class(char cls, int c)
 {
-	const char *inside;
+	bool in = cls == 'd' || cls == 'D' ? isdigit(c) :
+		  cls == 's' || cls == 'S' ? isspace(c) :
+		  isalnum(c) || c == '_';
+
+	return isupper((unsigned char)cls) ? !in : in;
+}
+
+/* One character of a bracket expression into *c; 1: a class, added whole. */
+static int bracket_char(struct trans *t, bool *set, int *c)
+{
+	int i;
 
 	if (*t->p != '\\') {
 		*c = (unsigned char)*t->p++;
-		return 0;
-	}
-	t->p++;
-	inside = *t->p ? class_inside(*t->p) : NULL;
-	if (inside) {
-		if (isupper((unsigned char)*t->p))
-			return bad(t, "\\D, \\W and \\S inside [] are not "
-				   "supported");
-		t->p++;
-		buf_addstr(&t->bracket, inside);
-		return 1;
-	}
-	if (!*t->p)
+	} else if (!*++t->p) {
 		return bad(t, "a '[' without ']'");
-	if (*t->p == 'b') {
+	} else if (strchr("dDwWsS", *t->p)) {
+		for (i = 1; i < 128; i++)
+			set[i] |= in_class(*t->p, i);
+		t->p++;
+		return 1;
+	} else if (*t->p == 'b') {
 		t->p++;
 		*c = '\b';
-		return 0;
+	} else {
+		*c = escaped_char(t);
+		if (*c <= 0)
+			return bad(t, "unknown escape inside []");
 	}
-	*c = escaped_char(t);
-	return *c <= 0 ? bad(t, "unknown escape inside []") : 0;
+	return *c < 128 ? 0 : bad(t, "only ASCII is supported inside []");
 }
 
 /*
- * POSIX knows no escapes in brackets, so what is special there moves: ']' to
- * the front, '-' and '^' to the end, '[' is kept apart from ".:=".
+ * POSIX knows no escapes in brackets and gives some characters a meaning by
+ * their place: the set is written out, ']' first and '[', '^', '-' last.
  */
+static void bracket_write(struct trans *t, const bool *set, bool negated)
+{
+	static const char last[] = "[^-";
+	int i, n = 0;
+
+	for (i = 1; i < 128; i++)
+		n += set[i];
+	if (!negated && set['^'] && n == 1 + set['-']) {
+		buf_addstr(&t->out, set['-'] ? "[-^]" : "\\^");
+		return;
+	}
+	buf_addstr(&t->out, negated ? "[^" : "[");
+	if (set[']'])
+		buf_addch(&t->out, ']');
+	for (i = 1; i < 128; i++)
+		if (set[i] && i != ']' && !strchr(last, i))
+			buf_addch(&t->out, (char)i);
+	for (i = 0; last[i]; i++)
+		if (set[(int)last[i]])
+			buf_addch(&t->out, last[i]);
+	buf_addch(&t->out, ']');
+}
+
 static int bracket(struct trans *t)
 {
-	bool negated = false, square = false, dash = false, caret = false;
-	bool open = false, first = true;
+	bool set[128] = { false }, negated = false, first = true;
 	int lo, hi, k;
 
-	buf_reset(&t->bracket);
 	t->p++;
 	if (*t->p == '^') {
 		negated = true;
 		t->p++;
 	}
 	for (; *t->p && (first || *t->p != ']'); first = false) {
-		k = bracket_char(t, &lo);
+		k = bracket_char(t, set, &lo);
 		if (k < 0)
 			return -1;
 		if (k)
 			continue;
+		hi = lo;
 		if (t->p[0] == '-' && t->p[1] && t->p[1] != ']') {
 			t->p++;
-			k = bracket_char(t, &hi);
-			if (k < 0)
-				return -1;
-			if (k || hi < lo)
+			if (bracket_char(t, set, &hi) || hi < lo)
 				return bad(t, "bad character range inside []");
-			/* Step around the special ends one by one. */
-			for (; lo < hi && !isalnum(lo); lo++)
-				if (!strchr("]^-[", lo))
-					buf_addch(&t->bracket, (char)lo);
-				else if (lo == ']')
-					square = true;
-				else if (lo == '^')
-					caret = true;
-				else if (lo == '-')
-					dash = true;
-				else
-					open = true;
-			for (; hi > lo && !isalnum(hi); hi--)
-				if (!strchr("]^-[", hi))
-					buf_addch(&t->bracket, (char)hi);
-				else if (hi == ']')
-					square = true;
-				else if (hi == '^')
-					caret = true;
-				else if (hi == '-')
-					dash = true;
-				else
-					open = true;
-			if (lo < hi) {
-				buf_addf(&t->bracket, "%c-%c", lo, hi);
-				continue;
-			}
 		}
-		if (lo == ']')
-			square = true;
-		else if (lo == '-')
-			dash = true;
-		else if (lo == '^')
-			caret = true;
-		else if (lo == '[')
-			open = true;
-		else
-			buf_addch(&t->bracket, (char)lo);
+		for (; lo <= hi; lo++)
+			set[lo] = true;
 	}
 	if (*t->p != ']')
 		return bad(t, "a '[' without ']'");
 	t->p++;
 	t->last = 1;
-	if (caret && !negated && !square && !t->bracket.len && !open) {
-		/* Only '^' and perhaps '-': '^' can't stand first. */
-		buf_addstr(&t->out, dash ? "[-^]" : "\\^");
-		return 0;
-	}
-	buf_addf(&t->out, "[%s%s%s%s%s%s]", negated ? "^" : "",
-		 square ? "]" : "", t->bracket.p, open ? "[" : "",
-		 caret ? "^" : "", dash ? "-" : "");
+	bracket_write(t, set, negated);
 	return 0;
 }
 
@@ -380,7 +360,7 @@ static int translate(struct trans *t)
 int pyre_compile(struct pyre *p, const char *pattern, struct err *e)
 {
 	struct trans t = {
-		.p = pattern, .out = BUF_INIT, .bracket = BUF_INIT, .e = e,
+		.p = pattern, .out = BUF_INIT, .e = e,
 		.weight = { 1 },
 	};
 	char why[128];
@@ -404,7 +384,6 @@ int pyre_compile(struct pyre *p, const char *pattern, struct err *e)
 		}
 	}
 	buf_release(&t.out);
-	buf_release(&t.bracket);
 	return rc;
 }
 

@@ -1,0 +1,89 @@
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* 0; -1 with errno; 1 where there was more than max. */
+static int drain(int fd, struct buf *out, size_t max)
+{
+	size_t had = out->len;
+	ssize_t n;
+
+	for (;;) {
+		buf_grow(out, 65536);
+		n = read(fd, out->p + out->len, 65536);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		out->len += (size_t)n;
+		if (out->len - had > max)
+			return 1;
+	}
+	out->p[out->len] = '\0';
+	return n < 0 ? -1 : 0;
+}
+
+static int start(char *const argv[], int out_fd, pid_t *pid)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t at;
+	sigset_t dflt;
+	int rc;
+
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&fa, out_fd, 1);
+	/* An ignored SIGPIPE would be inherited. */
+	posix_spawnattr_init(&at);
+	sigemptyset(&dflt);
+	sigaddset(&dflt, SIGPIPE);
+	posix_spawnattr_setsigdefault(&at, &dflt);
+	posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSIGDEF);
+	rc = posix_spawn(pid, argv[0], &fa, &at, argv, environ);
+	posix_spawnattr_destroy(&at);
+	posix_spawn_file_actions_destroy(&fa);
+	return rc;
+}
+
+int child_run(char *const argv[], int out_fd, struct buf *out, size_t max,
+	      struct err *e)
+{
+	int fd[2] = { -1, -1 }, rc, status, saved = 0;
+	pid_t pid;
+
+	if (out_fd < 0 && pipe2(fd, O_CLOEXEC) < 0)
+		return err_sys(e, errno, "unable to make a pipe");
+	rc = start(argv, out_fd < 0 ? fd[1] : out_fd, &pid);
+	if (fd[1] >= 0)
+		close(fd[1]);
+	if (rc) {
+		if (fd[0] >= 0)
+			close(fd[0]);
+		return err_sys(e, rc, "unable to run '%s'", argv[0]);
+	}
+	rc = 0;
+	if (fd[0] >= 0) {
+		rc = drain(fd[0], out, max);
+		saved = errno;
+		close(fd[0]);
+		if (rc)
+			kill(pid, SIGKILL);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(e, errno, "unable to wait for '%s'",
+				       argv[0]);
+	if (rc > 0)
+		return err_set(e, EX_ENVIRON, "'%s' printed too much", argv[0]);
+	if (rc < 0)
+		return err_sys(e, saved, "unable to read from '%s'", argv[0]);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+	       WEXITSTATUS(status);
+}
