@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
+#include "proc.h"
 
 /* 0; -1 with errno; 1 where there was more than max. */
 static int drain(int fd, struct buf *out, size_t max)
@@ -31,43 +29,29 @@ static int drain(int fd, struct buf *out, size_t max)
 	return n < 0 ? -1 : 0;
 }
 
-static int start(char *const argv[], int out_fd, pid_t *pid)
-{
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	sigset_t dflt;
-	int rc;
-
-	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&fa, out_fd, 1);
-	/* An ignored SIGPIPE would be inherited. */
-	posix_spawnattr_init(&at);
-	sigemptyset(&dflt);
-	sigaddset(&dflt, SIGPIPE);
-	posix_spawnattr_setsigdefault(&at, &dflt);
-	posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSIGDEF);
-	rc = posix_spawn(pid, argv[0], &fa, &at, argv, environ);
-	posix_spawnattr_destroy(&at);
-	posix_spawn_file_actions_destroy(&fa);
-	return rc;
-}
-
 int child_run(char *const argv[], int out_fd, struct buf *out, size_t max,
 	      struct err *e)
 {
+	struct proc_spec spec = {
+		.argv = argv, .in = -1, .out = out_fd, .err = 2,
+		.flags = PROC_PDEATH,
+	};
 	int fd[2] = { -1, -1 }, rc, status, saved = 0;
 	pid_t pid;
 
 	if (out_fd < 0 && pipe2(fd, O_CLOEXEC) < 0)
 		return err_sys(e, errno, "unable to make a pipe");
-	rc = start(argv, out_fd < 0 ? fd[1] : out_fd, &pid);
+	if (out_fd < 0)
+		spec.out = fd[1];
+	pid = proc_spawn(&spec, e);
 	if (fd[1] >= 0)
 		close(fd[1]);
-	if (rc) {
+	if (pid < 0) {
 		if (fd[0] >= 0)
 			close(fd[0]);
-		return err_sys(e, rc, "unable to run '%s'", argv[0]);
+		if (e)
+			e->code = EX_ENVIRON;
+		return -1;
 	}
 	rc = 0;
 	if (fd[0] >= 0) {
