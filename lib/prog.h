@@ -17,7 +17,7 @@ extern "C" {
 
 struct prog {
 	const char *name;	/* "cts-exec" */
-	const char *usage;	/* the whole help text */
+	const char *usage;	/* the whole help text: synopsis, empty line… */
 };
 
 /*
@@ -51,6 +51,7 @@ int prog_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 long long prog_int(const char *opt, const char *text, long long lo,
 		   long long hi);
+double prog_num(const char *opt, const char *text, double lo, double hi);
 
 /*
  * Move fd 1 to a private close-on-exec fd (returned, -1 with errno) and point

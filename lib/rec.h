@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <cjson/cJSON.h>
 #include "buf.h"
 #include "err.h"
@@ -50,7 +51,9 @@ void rec_close(struct rec_reader *r);
  * The next record: 1, or 0 at the end of all input, or -1 with e set, its
  * message beginning "FILE:LINE: ".  A line that is not a JSON object, is cut
  * (no LF at the end of input), holds a NUL, is over REC_MAX, has a wrong or no
- * "v", or has "kind", "id" or "run" that are not strings is EX_BADINPUT.
+ * "v", or has "kind", "id" or "run" that are not strings is EX_BADINPUT.  After
+ * such an error the next call goes on with the next line, after any other with
+ * the next file.  The JSON is strict, see json.h.
  */
 int rec_next(struct rec_reader *r, struct rec *rec, struct err *e);
 
@@ -68,6 +71,7 @@ bool rec_pending(struct rec_reader *r);
 int rec_str(const cJSON *o, const char *key, const char **out, struct err *e);
 int rec_int(const cJSON *o, const char *key, long long lo, long long hi,
 	    long long *out, struct err *e);	/* a number or decimal string */
+int rec_uint(const cJSON *o, const char *key, uint64_t *out, struct err *e);
 const char *rec_str_opt(const cJSON *o, const char *key, const char *dflt);
 long long rec_int_opt(const cJSON *o, const char *key, long long dflt);
 bool rec_bool_opt(const cJSON *o, const char *key, bool dflt);

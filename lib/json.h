@@ -1,0 +1,31 @@
+/*
+ * json: a strict reader of RFC 8259 text into cJSON's tree, since cJSON's own
+ * takes what is no JSON (control bytes in strings, "01", bytes that are not
+ * UTF-8) and doesn't notice keys that come twice.
+ */
+#ifndef CTS_JSON_H
+#define CTS_JSON_H
+
+#include <stddef.h>
+#include <cjson/cJSON.h>
+#include "err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define JSON_DEPTH 128
+
+/*
+ * The one value that s[0..n) holds, with white space around it: new, for
+ * cJSON_Delete().  NULL with e set (EX_BADINPUT, "byte N: what" or, where the
+ * text has several lines, "line L: what").  Refused too: a key twice in one
+ * object, \u0000, a number that no double can hold, over JSON_DEPTH levels.
+ */
+cJSON *json_parse(const char *s, size_t n, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
