@@ -132,7 +132,8 @@ libexec/cts-manifest-py: $(call objs,$(wildcard shim/manifest_py.c shim/py.c)) \
 # Symbols of libpython come from the program that loads it.
 build/libcts_torch.so: $(call cxxobjs,$(SHIM_CC)) build/libcts.a
 	$(call say,LDXX)
-	$(Q)$(CXX) -shared $(LDFLAGS_ALL) -o $@ $^ $(TORCH_LDFLAGS) $(LIBS_LIGHT)
+	$(Q)$(CXX) -shared $(LDFLAGS_ALL) -o $@ $^ $(TORCH_LDFLAGS) \
+		$(LIBS_LIGHT)
 
 $(UNITS): $(B)/unit/%: $(B)/obj/tests/unit/%.o $(LIBCTS)
 	$(call say,LD)

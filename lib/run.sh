@@ -1,0 +1,390 @@
+#!/bin/bash
+# run.sh VERB: what `make VERB` does around the tools: it names the run's
+# folder, joins the pipes, spreads them over workers, and keeps nothing that a
+# tool could.  `make help` lists the variables; an empty one is not set.
+#
+# Reads the environment; writes the run's folder.  Exit status: that of
+# cts-report (0 conformant, 1 not), of the tool that failed (2, 3, 4), or 130
+# when it was stopped; then the run can be resumed.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8
+
+top=$PWD
+bin=$top/bin
+results=${CTS_RESULTS:-results}
+jobs=${JOBS:-$(nproc)}
+run=			# the run's folder
+began=$EPOCHREALTIME
+stopped=
+
+die()
+{
+	printf 'run: %s\n' "$2" >&2
+	exit "$1"
+}
+
+# seconds SINCE: from an $EPOCHREALTIME until now.
+seconds()
+{
+	local us=$((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}))
+	printf '%d.%03d' $((us / 1000000)) $((us / 1000 % 1000))
+}
+
+# stage NAME SINCE: note how long it took.
+stage()
+{
+	printf '{"stage":"%s","t_s":%s}\n' "$1" "$(seconds "$2")" \
+		>>"$run/stages.jsonl"
+}
+
+# add_opt ARRAY FLAG VALUE: append both where VALUE is not empty.
+add_opt()
+{
+	local -n array=$1
+	[ -z "$3" ] || array+=("$2" "$3")
+}
+
+# A record's kind stands at its start, so that nothing needs to parse it.
+of_kind()
+{
+	grep -E "^\{\"v\":1,\"kind\":\"($1)\"," || [ $? -eq 1 ]
+}
+
+# read_stream RUN: its records, however they are kept.
+read_stream()
+{
+	case $1 in
+	*.gz) gzip -dc "$1" ;;
+	*) cat "$1" ;;
+	esac
+}
+
+# find_run RUN: the folder that a folder, stream or reference means.
+find_run()
+{
+	local r=$1 rel
+	[ -n "$r" ] || die 2 "say which run: $2=folder"
+	case $r in
+	*_latest.json)
+		rel=$(jq -er .run "$r") || die 3 "$r: not a reference to a run"
+		r=$(dirname "$r")/$rel ;;
+	*.jsonl | *.jsonl.gz)
+		r=$(dirname "$r") ;;
+	esac
+	[ -d "$r" ] || die 4 "there is no run '$r'"
+	printf '%s\n' "$r"
+}
+
+stream_of()
+{
+	local f
+	for f in "$1/stream.jsonl" "$1/stream.jsonl.gz"; do
+		[ ! -f "$f" ] || { printf '%s\n' "$f"; return; }
+	done
+	die 4 "there is no stream in '$1'"
+}
+
+# select_opts: fill sel with what narrows the run.
+select_opts()
+{
+	sel=()
+	if [ -n "${LEVEL_EXACT-}" ]; then
+		sel+=(--level-exact "$LEVEL_EXACT")
+	elif [ -n "${LEVEL_RANGE-}" ]; then
+		sel+=(--level-range "$LEVEL_RANGE")
+	else
+		sel+=(--level "${LEVEL:-1}")
+	fi
+	add_opt sel --op "${OP-}"
+	add_opt sel --suite "${SUITE-}"
+	add_opt sel --case "${CASE-}"
+	add_opt sel --seed "${SEED-}"
+	add_opt sel --max-samples "${SAMPLES-}"
+	add_opt sel --shard "${SHARD-}"
+}
+
+# resolve: the manifest in force, to $run/manifest.json.
+resolve()
+{
+	local opts=() d since=$EPOCHREALTIME
+	add_opt opts --device "${DEVICE-}"
+	for d in ${DTYPE//,/ }; do
+		opts+=(--dtype "$d")
+	done
+	[ -z "${BACKEND_IMPORT-}" ] || opts+=(--import "$BACKEND_IMPORT")
+	[ -n "${MANIFEST-}${DEVICE-}" ] || opts+=(--device cpu)
+	"$bin/cts-manifest" resolve "${opts[@]}" ${MANIFEST:+"$MANIFEST"} \
+		>"$run/manifest.json"
+	stage resolve "$since"
+}
+
+# enumerate: what is to run and what is not, as the first of the stream.
+enumerate()
+{
+	local since=$EPOCHREALTIME
+	select_opts
+	"$bin/cts-enum" --manifest "$run/manifest.json" "${sel[@]}" \
+		>"$run/stream.jsonl"
+	stage enum "$since"
+}
+
+# A new run starts in a folder without a name: the hardware key, which is
+# part of the name, is known when it is enumerated.
+start_run()
+{
+	mkdir -p "$results"
+	if [ -n "${OUT-}" ]; then
+		run=$OUT
+		! compgen -G "$run/stream.jsonl*" >/dev/null ||
+			die 2 "OUT='$OUT' holds a run already"
+		mkdir -p "$run"
+	else
+		run=$(mktemp -d "$results/.new.XXXXXX")
+		chmod 755 "$run"
+		trap 'rm -rf "$run"' EXIT
+	fi
+}
+
+name_run()
+{
+	local key dir i=
+	key=$(of_kind run <"$run/stream.jsonl" | head -n 1 |
+		jq -r '"\(.device)_\(.hardware)"' | tr -c 'A-Za-z0-9._+\n-' -)
+	family=$key
+	[ -z "${OUT-}" ] || return 0
+	mkdir -p "$results/${key}_history"
+	dir=$results/${key}_history/$(date -u +%Y%m%dT%H%M%SZ)
+	while ! mv -T -n "$run" "$dir$i" || [ -d "$run" ]; do
+		i=.$((${i#.} + 1))
+	done
+	run=$dir$i
+	trap - EXIT
+}
+
+# The reference to the newest run is replaced whole or not at all.
+point_latest()
+{
+	local rel ref=$results/${family}_latest.json
+	rel=$(realpath --relative-to="$results" "$run")
+	case $rel in
+	../* | /*) return 0 ;;	# a run elsewhere is the caller's affair
+	esac
+	jq -cn --arg run "$rel" '{v: 1, run: $run}' >"$ref.tmp"
+	mv "$ref.tmp" "$ref"
+}
+
+# worker: one pipe, as often as there are jobs.  Its stdout is the stream, to
+# which every record is appended by one write.
+worker()
+{
+	local iso=() exec=() cmp=()
+	add_opt iso --timeout "${TIMEOUT-}"
+	add_opt iso --mode "${ISOLATE-}"
+	iso+=(--runlog "$CTS_RUN/runlog.txt")
+	add_opt exec --device "${DEVICE-}"
+	exec+=(--blobs "$CTS_RUN/blobs")
+	cmp+=(--manifest "$CTS_RUN/manifest.json")
+	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
+		"$bin/cts-compare" "${cmp[@]}" >>"$CTS_RUN/stream.jsonl"
+}
+
+# sample_memory: note the most that the workers of this run had in memory,
+# together, what they share counted once.
+sample_memory()
+{
+	local peak=0 now pids
+	trap 'exit 0' TERM
+	while :; do
+		pids=$(grep -lsz "^CTS_RUN=$CTS_RUN\$" /proc/[0-9]*/environ |
+			sed 's/environ$/smaps_rollup/') || :
+		# shellcheck disable=SC2086
+		now=$(cat $pids /dev/null 2>/dev/null |
+			awk '/^Pss:/ { s += $2 } END { print int(s / 1024) }')
+		if [ "$now" -gt "$peak" ]; then
+			peak=$now
+			echo "$peak" >"$CTS_RUN/.peak"
+		fi
+		sleep 2 & wait $!
+	done
+}
+
+# execute CASES: run them through the workers.
+execute()
+{
+	local rc=0 since=$EPOCHREALTIME total helpers=() job
+	total=$(wc -l <"$1")
+	CTS_RUN=$(realpath "$run")
+	export CTS_RUN
+	# Workers share the cores among them already.
+	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+	trap 'stopped=1; kill -TERM "$job" 2>/dev/null || :' INT TERM HUP
+	sample_memory &
+	helpers+=($!)
+	if [ -t 2 ]; then
+		"$bin/cts-report" --follow "$total" "$run/stream.jsonl" >&2 &
+		helpers+=($!)
+	fi
+	# A worker that fails has met the end of the world, not a bad case.
+	parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
+		--ungroup --halt now,fail=1 --joblog "$run/joblog.tsv" \
+		bash lib/run.sh worker <"$1" &
+	job=$!
+	wait "$job" || rc=$?
+	[ -z "$stopped" ] || { wait "$job" || :; }
+	kill "${helpers[@]}" 2>/dev/null || :
+	wait "${helpers[@]}" 2>/dev/null || :
+	trap - INT TERM HUP
+	stage exec "$since"
+	[ "$rc" -eq 0 ] || [ -n "$stopped" ] || rc=$(awk -F '\t' \
+		'NR > 1 && $7 { rc = $7; exit } END { print rc + 0 ? rc : 4 }' \
+		"$run/joblog.tsv")
+	return "$rc"
+}
+
+# finish RC: report, and pack what is complete.
+finish()
+{
+	local rc=0 worst=$1 since=$EPOCHREALTIME
+	printf '{"t_wall_s":%s,"peak_pss_mb":%s%s}\n' "$(seconds "$began")" \
+		"$(cat "$run/.peak" 2>/dev/null || echo 0)" \
+		"${stopped:+,\"partial\":true}" >>"$run/stages.jsonl"
+	rm -f "$run/.peak" "$run/.cases"
+	report=()
+	add_opt report --baseline "${BASELINE-}"
+	add_opt report --waivers "${WAIVERS-}"
+	[ -z "${REPORT_SKIPS-}" ] || report+=(--skips)
+	"$bin/cts-report" "${report[@]}" "$run" || rc=$?
+	if [ -f "$run/summary.json" ] &&
+	    jq -e .complete "$run/summary.json" >/dev/null; then
+		gzip -nc "$run/stream.jsonl" >"$run/stream.jsonl.gz.tmp"
+		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
+		rm "$run/stream.jsonl" "$run/joblog.tsv"
+	fi
+	point_latest
+	if [ -n "$stopped" ]; then
+		die 130 "stopped; make resume RUN=$run goes on from here"
+	elif [ "$worst" -ne 0 ]; then
+		die "$worst" "a worker failed; make resume RUN=$run tries again"
+	fi
+	return "$rc"
+}
+
+do_run()
+{
+	local rc=0
+	start_run
+	resolve
+	enumerate
+	name_run
+	of_kind case <"$run/stream.jsonl" >"$run/.cases"
+	execute "$run/.cases" || rc=$?
+	finish "$rc"
+}
+
+# What a stopped run left half done is taken out, then run again: a cut line,
+# and the records of cases without a verdict.
+do_resume()
+{
+	local rc=0 s
+	run=$(find_run "${RUN-}" RUN)
+	s=$(stream_of "$run")
+	family=$(basename "$(dirname "$run")" _history)
+	case $s in
+	*.gz) die 2 "'$run' is complete; make rerun FROM=$run runs failures" ;;
+	esac
+	# The id is a record's third key, and needs no unescaping.
+	cat >"$run/.awk" <<-'END'
+		function id() { match($0, /"id":"[^"]*"/)
+			return substr($0, RSTART + 6, RLENGTH - 7) }
+		{ kind = substr($0, 16, index(substr($0, 16), "\"") - 1) }
+		NR == FNR { if (kind == "verdict") done[id()] = 1; next }
+		kind == "case" && !(id() in done) { print >cases }
+		kind ~ /^(start|obs|end|death|oracle_failure)$/ &&
+			!(id() in done) { next }
+		{ print }
+	END
+	whole_lines "$s" >"$run/.whole"
+	: >"$run/.cases"
+	awk -v cases="$run/.cases" -f "$run/.awk" "$run/.whole" "$run/.whole" \
+		>"$s.tmp"
+	mv "$s.tmp" "$s"
+	rm -f "$run/.whole" "$run/.awk"
+	# It goes on as it began.
+	DEVICE=$(jq -r .device_name "$run/manifest.json")
+	export DEVICE
+	[ ! -s "$run/.cases" ] || execute "$run/.cases" || rc=$?
+	finish "$rc"
+}
+
+# whole_lines FILE: without a last line that has no end.
+whole_lines()
+{
+	if [ -n "$(tail -c 1 "$1")" ]; then
+		sed '$d' "$1"
+	else
+		cat "$1"
+	fi
+}
+
+# derive FROM FILTER: a new run over records of an old one.
+derive()
+{
+	local from
+	from=$(find_run "$1" "$2")
+	start_run
+	cp "$from/manifest.json" "$run/"
+	read_stream "$(stream_of "$from")" >"$run/.old"
+}
+
+do_rerun()
+{
+	local rc=0
+	derive "${FROM-}" FROM
+	of_kind verdict <"$run/.old" |
+		jq -r 'select(.outcome != "pass") | .id' >"$run/.bad"
+	[ -s "$run/.bad" ] || die 2 "there is nothing bad in '$FROM'"
+	of_kind case <"$run/.old" |
+		jq -c --rawfile bad "$run/.bad" \
+		'($bad | split("\n") | map({(.): 1}) | add) as $b |
+		 select($b[.id])' >"$run/.cases"
+	of_kind run <"$run/.old" | head -n 1 | jq -c --argjson n \
+		"$(wc -l <"$run/.cases")" '.cases = $n | .accounts = {}' \
+		>"$run/stream.jsonl"
+	cat "$run/.cases" >>"$run/stream.jsonl"
+	rm -f "$run/.old" "$run/.bad"
+	DEVICE=${DEVICE:-$(jq -r .device_name "$run/manifest.json")}
+	export DEVICE
+	name_run
+	execute "$run/.cases" || rc=$?
+	finish "$rc"
+}
+
+do_rejudge()
+{
+	local since from
+	derive "${RUN-}" RUN
+	from=$(find_run "$RUN" RUN)
+	if [ -n "${MANIFEST-}" ]; then
+		"$bin/cts-manifest" resolve "$MANIFEST" >"$run/manifest.json"
+	fi
+	[ ! -d "$from/blobs" ] || cp -R "$from/blobs" "$run/"
+	since=$EPOCHREALTIME
+	grep -v '^{"v":1,"kind":"verdict",' "$run/.old" >"$run/.in"
+	"$bin/cts-compare" --manifest "$run/manifest.json" "$run/.in" \
+		>"$run/stream.jsonl"
+	rm -f "$run/.old" "$run/.in"
+	stage compare "$since"
+	name_run
+	finish 0
+}
+
+verb=${1-}
+case $verb in
+run) do_run ;;
+resume) do_resume ;;
+rerun) do_rerun ;;
+rejudge) do_rejudge ;;
+worker) worker ;;
+*) die 2 "unknown verb '$verb'" ;;
+esac
