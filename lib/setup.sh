@@ -92,10 +92,9 @@ mapfile -t need < <(missing_tools)
 apt_install "${need[@]}"
 
 base=$python
-[ -x "$base" ] || base=$(command -v "$python") || base=python3
-command -v "$base" >/dev/null ||
-	die "there is no python3; please install it, or say PYTHON=..."
 [ "$python" != "$venv" ] || [ -x "$venv" ] || base=python3
+command -v "$base" >/dev/null ||
+	die "there is no interpreter '$base'; please say PYTHON=..."
 mapfile -t need < <(missing_python "$base")
 apt_install "${need[@]}"
 
