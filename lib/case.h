@@ -32,6 +32,8 @@ struct case_rec {
 
 /*
  * Read a REC_CASE record.  0, or -1 with e set (EX_BADINPUT) naming the key.
+ * id, suite, op, dtype and variant must be there; strings that are not become
+ * "", oracle "cpu", level 1, seed SEED_DEFAULT.
  * Checks the id's grammar and that its parts equal suite, op, dtype, variant.
  */
 int case_read(struct case_rec *c, const struct rec *r, struct err *e);

@@ -2,10 +2,17 @@
  * device: how a backend is reached.  One line a backend in
  * templates/devices.jsonl; one that is not listed gets the generic adapter.
  * Nothing else in the toolkit names a backend.
+ *
+ * A call is text, "module:attr.function" or "module:attr.function(arg)", where
+ * arg is passed as a string.  Who makes the call imports the module.
+ *
+ * A device string is a name of letters, digits and _ (a letter first), and an
+ * optional ":" and index of up to three digits.
  */
 #ifndef CTS_DEVICE_H
 #define CTS_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "err.h"
 
@@ -22,27 +29,44 @@ enum device_fork {
 struct device {
 	char *name;		/* "lazy": what DEVICE= says, no index */
 	char *string;		/* what torch.device() is given, with index */
-	char **imports;		/* NULL-terminated module names or .so paths */
-	char **init;		/* "module:function" or "module:function(arg)" */
-	char *sync;		/* likewise, or NULL: torch.accelerator's */
-	char *seed;		/* called with the seed, or NULL: manual_seed */
-	char *count;		/* or NULL */
-	char *memory;		/* bytes allocated, or NULL */
+	/*
+	 * Module names or .so paths, NULL-terminated.  One that ends in '?' may
+	 * be missing (the '?' is not part of it).
+	 */
+	char **imports;
+	char **init;		/* calls, after the imports; NULL-terminated */
+	char *sync;		/* a call; deferred errors surface in it; or NULL */
+	char *seed;		/* a call, given the seed; or NULL */
+	char *count;		/* a call that gives how many, or NULL */
+	char *memory;		/* a call that gives bytes in use, or NULL */
 	char **path;		/* folders below root for sys.path, or empty */
-	char **env;		/* "NAME=value", NULL-terminated */
+	/*
+	 * "NAME=value", NULL-terminated, to be set before torch is imported,
+	 * where the user has not set NAME.  A value that begins "@package/"
+	 * stands for a path inside the folder of that installed package; the
+	 * one who sets it finds the folder (without importing the package), and
+	 * leaves NAME alone where there is none.
+	 */
+	char **env;
 	enum device_fork fork;
 	char *note;		/* a caveat for people, or NULL */
+	bool known;		/* listed in the table */
 };
 
 /*
  * Fill d for the device string name ("cuda", "cuda:1", "refdev").  root is
  * prog_root().  0, or -1 with e set where the table can't be read or the name
  * is no device string.  An unlisted name gives the generic adapter: import
- * "torch_NAME" if it is there, the rest NULL, fork DEVICE_FORK_NEVER.
+ * "torch_NAME?", the rest NULL or empty, fork DEVICE_FORK_NEVER.  d is set to
+ * nothing first, so device_release() is right after a failure too.
  */
 int device_find(struct device *d, const char *root, const char *name,
 		struct err *e);
 void device_release(struct device *d);
+
+/* The names that the table lists, NULL-terminated: new, all of it. */
+char **device_names(const char *root, struct err *e);
+void device_names_free(char **names);
 
 #ifdef __cplusplus
 }
