@@ -1,0 +1,339 @@
+/*
+ * The one kernel that serves every op: it lends the CPU the device's memory
+ * (wrap.cc) and runs the CPU's kernel for the op.  It is registered wherever
+ * the CPU has a kernel of its own, so that both sides see the same ops.
+ */
+#include "refdev.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/native/CPUFallback.h>
+#include <c10/core/DispatchKeySet.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+#include "faults.h"
+
+namespace refdev {
+namespace {
+
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::OperatorHandle;
+
+/* Arguments of these may live on different devices. */
+const std::set<std::string> MIXED = {
+	"aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize",
+	"aten::index.Tensor", "aten::index.Tensor_out", "aten::index_put_",
+	"aten::index_put", "aten::index_put.out", "aten::_index_put_impl_",
+	"aten::_index_put_impl.out", "aten::_index_put_impl",
+	"aten::_unsafe_index.Tensor", "aten::_unsafe_index_put",
+	"aten::_unsafe_masked_index", "aten::_unsafe_masked_index_put_accumulate",
+	"aten::_pack_padded_sequence", "aten::_pack_padded_sequence.out",
+	"aten::copy", "aten::copy.out", "aten::_foreach_copy_",
+	"aten::_foreach_copy", "aten::_foreach_copy.out",
+	"aten::_nested_view_from_buffer", "aten::_nested_view_from_buffer_copy",
+	"aten::_nested_tensor_from_mask_left_aligned",
+	"aten::copy_sparse_to_sparse_", "aten::set_data",
+};
+
+/* Left to their composite kernels: they are about where a tensor lives. */
+const std::set<std::string> LEFT = {
+	"aten::_to_copy", "aten::_to_copy.out", "aten::is_pinned",
+	"aten::_pin_memory", "aten::_pin_memory.out", "aten::_lazy_clone",
+};
+
+/* Served though the CPU has no kernel under this name. */
+const std::set<std::string> ALSO = {
+	"aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize",
+	"aten::record_stream", "aten::_fused_sdp_choice",
+	"aten::_scaled_dot_product_fused_attention_overrideable",
+	"aten::_scaled_dot_product_fused_attention_overrideable_backward",
+};
+
+struct Info {
+	const c10::KernelFunction *native = nullptr;
+	bool mixed = false;
+	bool seeded = false;
+	int generator = -1;
+	std::atomic<int64_t> count{0};
+};
+
+std::mutex info_lock;
+std::unordered_map<c10::OperatorName, Info *> infos;
+std::vector<std::string> served_names;
+
+Info &info_of(const OperatorHandle &op)
+{
+	std::lock_guard<std::mutex> hold(info_lock);
+	Info *&i = infos[op.operator_name()];
+
+	if (i)
+		return *i;
+	i = new Info;
+	std::string name = c10::toString(op.operator_name());
+	i->native = native_for(op.operator_name());
+	i->mixed = MIXED.count(name) > 0;
+	i->seeded = op.hasTag(at::Tag::nondeterministic_seeded);
+	const auto &args = op.schema().arguments();
+	for (size_t k = 0; k < args.size(); k++)
+		if (args[k].type()->str().find("Generator") !=
+		    std::string::npos)
+			i->generator = static_cast<int>(k);
+	return *i;
+}
+
+/*
+ * An op that draws without being given a generator takes the CPU's default
+ * one: ours is put in its place for the length of the call.
+ */
+class Draw {
+public:
+	Draw(bool on, int device)
+	{
+		if (!on)
+			return;
+		auto cpu = at::detail::getDefaultCPUGenerator();
+		ours_ = inner(default_generator(device));
+		cpu_ = at::check_generator<at::CPUGeneratorImpl>(cpu);
+		saved_ = cpu_->get_state();
+		cpu_->set_state(*ours_.unsafeGetGeneratorImpl()->get_state());
+	}
+
+	~Draw()
+	{
+		if (!cpu_)
+			return;
+		ours_.unsafeGetGeneratorImpl()->set_state(*cpu_->get_state());
+		cpu_->set_state(*saved_);
+	}
+
+	Draw(const Draw &) = delete;
+	Draw &operator=(const Draw &) = delete;
+
+private:
+	at::Generator ours_;
+	at::CPUGeneratorImpl *cpu_ = nullptr;
+	c10::intrusive_ptr<c10::TensorImpl> saved_;
+};
+
+DispatchKey cpu_key(DispatchKeySet ks)
+{
+	DispatchKey f = c10::toFunctionalityKey(ks.highestPriorityTypeId());
+
+	switch (f) {
+	case DispatchKey::Sparse:
+	case DispatchKey::SparseCsr:
+	case DispatchKey::Quantized:
+	case DispatchKey::NestedTensor:
+		return c10::toRuntimePerBackendFunctionalityKey(f,
+		    c10::BackendComponent::CPUBit);
+	default:
+		return DispatchKey::CPU;
+	}
+}
+
+/* _copy_from(self, dst): what backends are asked when copy_ is composite. */
+bool copy_from(const OperatorHandle &op, c10::Stack *stack)
+{
+	const std::string &name = op.operator_name().name;
+
+	if (name != "aten::_copy_from" && name != "aten::_copy_from_and_resize")
+		return false;
+	at::Tensor self = (*stack)[0].toTensor();
+	at::Tensor dst = (*stack)[1].toTensor();
+	if (name == "aten::_copy_from_and_resize")
+		dst.resize_(self.sizes());
+	dst.copy_(self);
+	stack->clear();
+	stack->emplace_back(dst);
+	return true;
+}
+
+/*
+ * The CPU's fused attention has a name of its own that only CPU tensors reach;
+ * others get there under the overrideable one.
+ */
+bool attention(const OperatorHandle &op, c10::Stack *stack)
+{
+	const std::string &name = op.operator_name().name;
+	c10::Stack &s = *stack;
+
+	if (name == "aten::_scaled_dot_product_fused_attention_overrideable") {
+		auto r = at::_scaled_dot_product_flash_attention_for_cpu(
+		    s[0].toTensor(), s[1].toTensor(), s[2].toTensor(),
+		    s[4].toDouble(), s[5].toBool(),
+		    s[3].toOptional<at::Tensor>(), s[7].toOptional<double>());
+		at::Tensor q = s[0].toTensor(), k = s[1].toTensor();
+		int64_t lq = q.size(2), lk = k.size(2);
+		at::Tensor none = at::empty({0}, at::kLong);
+		s.clear();
+		s.emplace_back(std::get<0>(r));
+		s.emplace_back(std::get<1>(r));
+		s.emplace_back(at::Tensor());
+		s.emplace_back(at::Tensor());
+		s.emplace_back(lq);
+		s.emplace_back(lk);
+		s.emplace_back(none);
+		s.emplace_back(none.clone());
+		s.emplace_back(at::Tensor());
+		return true;
+	}
+	if (name != "aten::_scaled_dot_product_fused_attention_overrideable_"
+	    "backward")
+		return false;
+	auto mask = s[4].toOptional<at::Tensor>();
+	auto r = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+	    s[0].toTensor(), s[1].toTensor(), s[2].toTensor(), s[3].toTensor(),
+	    s[6].toTensor(), s[7].toTensor(), s[12].toDouble(), s[13].toBool(),
+	    mask && mask->defined() ? mask : std::nullopt,
+	    s[16].toOptional<double>());
+	s.clear();
+	s.emplace_back(std::get<0>(r));
+	s.emplace_back(std::get<1>(r));
+	s.emplace_back(std::get<2>(r));
+	s.emplace_back(at::Tensor());
+	return true;
+}
+
+/* FLASH becomes OVERRIDEABLE, the name under which we serve it. */
+constexpr int64_t SDP_FLASH = 1, SDP_OVERRIDEABLE = 4;
+
+void on_cpu(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack)
+{
+	if (attention(op, stack))
+		return;
+	op.redispatchBoxed(DispatchKeySet(cpu_key(ks)), stack);
+	if (op.operator_name().name == "aten::_fused_sdp_choice" &&
+	    stack->back().toInt() == SDP_FLASH)
+		stack->back() = c10::IValue(SDP_OVERRIDEABLE);
+}
+
+/* Runs op on the stack, whose only entries are its arguments. */
+void serve(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
+    Info &info)
+{
+	at::AutoDispatchBelowADInplaceOrView below;
+	c10::impl::ExcludeDispatchKeyGuard plain(c10::autocast_dispatch_keyset);
+	bool fault = faults::wanted(op, *stack);
+
+	if (info.native && !fault) {
+		info.native->callBoxed(op, ks, stack);
+		return;
+	}
+	if (copy_from(op, stack))
+		return;
+	faults::Visit visit(op, *stack, fault);
+	if (visit.done())
+		return;
+	Call call(op, *stack, info.mixed || visit.mixed_ok());
+	c10::DeviceGuard guard(c10::Device(DEV,
+	    static_cast<c10::DeviceIndex>(call.device())));
+	bool draw = info.seeded;
+	if (info.generator >= 0) {
+		auto &v = (*stack)[static_cast<size_t>(info.generator)];
+		if (v.isNone())
+			v = inner(default_generator(call.device()));
+		draw = false;
+	}
+	try {
+		Draw swap(draw, call.device());
+		visit.run(*stack, [&] { on_cpu(op, ks, stack); });
+	} catch (...) {
+		call.sync();
+		throw;
+	}
+	call.finish(*stack);
+	visit.after(*stack);
+}
+
+std::vector<torch::Library *> libraries;
+
+}
+
+void boxed(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack)
+{
+	Info &info = info_of(op);
+	size_t n = op.schema().arguments().size();
+
+	init_device();
+	info.count++;
+	if (stack->size() == n) {
+		serve(op, ks, stack, info);
+		return;
+	}
+	c10::Stack own(stack->end() - static_cast<std::ptrdiff_t>(n),
+	    stack->end());
+	stack->resize(stack->size() - n);
+	serve(op, ks, &own, info);
+	for (auto &v : own)
+		stack->push_back(std::move(v));
+}
+
+void register_ops()
+{
+	static const struct {
+		DispatchKey cpu, dev;
+	} keys[] = {
+		{DispatchKey::CPU, DispatchKey::PrivateUse1},
+		{DispatchKey::SparseCPU, DispatchKey::SparsePrivateUse1},
+		{DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrPrivateUse1},
+		{DispatchKey::QuantizedCPU, DispatchKey::QuantizedPrivateUse1},
+		{DispatchKey::NestedTensorCPU,
+		    DispatchKey::NestedTensorPrivateUse1},
+	};
+	auto &d = c10::Dispatcher::singleton();
+	auto f = [] {
+		return torch::CppFunction::makeFromBoxedFunction<&boxed>();
+	};
+
+	for (auto &k : keys) {
+		auto lib = new torch::Library(torch::Library::IMPL, "aten",
+		    k.dev, __FILE__, __LINE__);
+		libraries.push_back(lib);
+		for (auto &name : d.getAllOpNames()) {
+			auto h = d.findSchema(name);
+			std::string full = c10::toString(name);
+			if (!h || full.compare(0, 6, "aten::") ||
+			    LEFT.count(full))
+				continue;
+			bool has = h->hasKernelForDispatchKey(k.cpu);
+			if (k.cpu == DispatchKey::CPU)
+				has = has || ALSO.count(full) ||
+				    h->hasKernelForDispatchKey(
+				        DispatchKey::CompositeExplicitAutograd) ||
+				    h->hasKernelForDispatchKey(DispatchKey::
+				        CompositeExplicitAutogradNonFunctional);
+			if (!has)
+				continue;
+			lib->impl(full.substr(6).c_str(), f());
+			if (k.cpu == DispatchKey::CPU)
+				served_names.push_back(full);
+		}
+		/* Ops of other libraries. */
+		auto rest = new torch::Library(torch::Library::IMPL, "_",
+		    k.dev, __FILE__, __LINE__);
+		rest->fallback(f());
+		libraries.push_back(rest);
+	}
+}
+
+std::vector<std::pair<std::string, int64_t>> served()
+{
+	std::lock_guard<std::mutex> hold(info_lock);
+	std::vector<std::pair<std::string, int64_t>> v;
+
+	for (auto &e : infos)
+		if (int64_t n = e.second->count.exchange(0))
+			v.emplace_back(c10::toString(e.first), n);
+	return v;
+}
+
+std::vector<std::string> overloads()
+{
+	return served_names;
+}
+
+}
