@@ -3,27 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "xalloc.h"
+#include "utf8.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
 size_t text_char(const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
-	size_t n;
-
-	if (*p < 0x80)
-		return *p != 0;
-	n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 0;
-	if (!n || *p > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
+	return (size_t)utf8_len(s, strnlen(s, 4));
 }
 
 char *text_cut(const char *s, size_t max)
