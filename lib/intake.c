@@ -1,0 +1,160 @@
+#include "intake.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "json.h"
+#include "scan.h"
+#include "xalloc.h"
+#include "banned.h"
+
+#define CHUNK 65536
+
+void item_release(struct item *it)
+{
+	free(it->line);
+	free(it->id);
+	free(it->run);
+	free(it->device);
+	memset(it, 0, sizeof(*it));
+}
+
+void intake_init(struct intake *in, int fd)
+{
+	memset(in, 0, sizeof(*in));
+	in->fd = fd;
+	buf_init(&in->text);
+	in->seen = idset_new();
+}
+
+void intake_release(struct intake *in)
+{
+	buf_release(&in->text);
+	idset_free(in->seen);
+}
+
+int intake_read(struct intake *in, struct err *e)
+{
+	ssize_t n;
+
+	if (in->eof)
+		return 0;
+	if (in->pos) {
+		memmove(in->text.p, in->text.p + in->pos,
+			in->text.len - in->pos);
+		in->text.len -= in->pos;
+		in->scanned -= in->pos;
+		in->pos = 0;
+	}
+	buf_grow(&in->text, CHUNK);
+	do
+		n = read(in->fd, in->text.p + in->text.len, CHUNK);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return 0;
+	if (n <= 0)
+		in->eof = true;
+	if (n < 0)
+		return err_sys(e, errno, "<stdin>: cannot read");
+	in->text.len += (size_t)n;
+	in->text.p[in->text.len] = '\0';
+	return 0;
+}
+
+static int wrong(const struct intake *in, struct err *e, const char *what)
+{
+	return err_set(e, EX_BADINPUT, "<stdin>:%lu: %s", in->lineno, what);
+}
+
+static int read_case(struct intake *in, struct item *it, struct rec *r,
+		     struct err *e)
+{
+	struct case_rec c;
+
+	if (case_read(&c, r, e) < 0)
+		return err_prefix(e, "<stdin>:%lu", in->lineno);
+	if (!idset_add(in->seen, c.id))
+		return err_set(e, EX_BADINPUT, "<stdin>:%lu: case '%s' is here "
+			       "a second time", in->lineno, c.id);
+	it->id = xstrdup(c.id);
+	it->run = xstrdup(c.run);
+	it->device = xstrdup(c.device ? c.device : "");
+	it->limit_s = c.timeout_s;
+	it->solo = c.isolate;
+	return 0;
+}
+
+/* Make line an item. */
+static int parse(struct intake *in, struct item *it, char *line, size_t len,
+		 struct err *e)
+{
+	struct scan s;
+	struct rec r = { .line = line, .len = len };
+	int rc = 0;
+
+	if (memchr(line, '\0', len))
+		return wrong(in, e, "record holds a NUL byte");
+	if (scan_record(&s, line, len) < 0) {
+		r.json = json_parse(line, len, e);
+		if (!r.json)
+			return err_prefix(e, "<stdin>:%lu: cannot parse record",
+					  in->lineno);
+		cJSON_Delete(r.json);
+		return wrong(in, e, "not a record of version 1 with kind, id "
+			     "and run");
+	}
+	it->is_case = slice_is(s.kind, "case");
+	if (it->is_case) {
+		r.json = json_parse(line, len, e);
+		if (!r.json)
+			return err_prefix(e, "<stdin>:%lu: cannot parse record",
+					  in->lineno);
+		r.kind = REC_CASE;
+		r.id = rec_str_opt(r.json, "id", "");
+		r.run = rec_str_opt(r.json, "run", "");
+		rc = read_case(in, it, &r, e);
+		cJSON_Delete(r.json);
+	}
+	if (rc == 0) {
+		it->line = xstrndup(line, len);
+		it->len = len;
+	}
+	return rc;
+}
+
+int intake_next(struct intake *in, struct item *it, struct err *e)
+{
+	char *line = in->text.p + in->pos, *nl;
+	size_t len;
+	int rc;
+
+	memset(it, 0, sizeof(*it));
+	nl = memchr(in->text.p + in->scanned, '\n',
+		    in->text.len - in->scanned);
+	if (!nl) {
+		in->scanned = in->text.len;
+		len = in->text.len - in->pos;
+		if (len < REC_MAX && (!in->eof || !len))
+			return 0;
+		in->lineno++;
+		return wrong(in, e, len >= REC_MAX ? "record is over 1 MiB" :
+			     "record is cut: no newline at the end of input");
+	}
+	in->lineno++;
+	len = (size_t)(nl - line);
+	in->pos += len + 1;
+	in->scanned = in->pos;
+	if (len >= REC_MAX)
+		return wrong(in, e, "record is over 1 MiB");
+	*nl = '\0';
+	rc = parse(in, it, line, len, e);
+	if (rc < 0) {
+		item_release(it);
+		return -1;
+	}
+	return 1;
+}

@@ -1,0 +1,185 @@
+#define _GNU_SOURCE
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "json.h"
+#include "jw.h"
+#include "proc.h"
+#include "rec.h"
+#include "xalloc.h"
+#include "banned.h"
+
+#define STDERR_MAX 4096
+#define STACK_MAX 8192
+#define RUNLOG_MAX 32768	/* bytes that are looked at */
+
+int journal_init(struct journal *j, const char *runlog, struct err *e)
+{
+	memset(j, 0, sizeof(*j));
+	buf_init(&j->held);
+	j->runlog = -1;
+	j->sample = -1;
+	if (!runlog)
+		return 0;
+	j->runlog = open(runlog, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (j->runlog < 0)
+		return err_sys(e, errno, "cannot open '%s'", runlog);
+	return 0;
+}
+
+void journal_release(struct journal *j)
+{
+	journal_new_worker(j);
+	buf_release(&j->held);
+	if (j->runlog >= 0)
+		close(j->runlog);
+}
+
+void journal_new_worker(struct journal *j)
+{
+	size_t i;
+
+	for (i = 0; i < JOURNAL_STARTS; i++) {
+		free(j->starts[i]);
+		j->starts[i] = NULL;
+	}
+	j->nstarts = 0;
+}
+
+/* Where the last n lines of text begin. */
+static const char *last_lines(const char *text, size_t len, int n)
+{
+	const char *p = text + len;
+
+	while (p > text && (p[-1] != '\n' || p == text + len || --n > 0))
+		p--;
+	return p;
+}
+
+/*
+ * Keep the file at its last starts.  Several programs share it, so the lock;
+ * it is for people, so whatever fails is let go.
+ */
+static void log_start(int fd, const char *id, pid_t pid)
+{
+	static char text[RUNLOG_MAX];
+	struct timespec ts;
+	struct tm tm;
+	const char *from;
+	size_t keep;
+	ssize_t n;
+
+	if (flock(fd, LOCK_EX) < 0)
+		return;
+	n = pread(fd, text, sizeof(text) - CASE_ID_MAX - 64, 0);
+	if (n < 0)
+		n = 0;
+	from = last_lines(text, (size_t)n, JOURNAL_STARTS - 1);
+	keep = (size_t)(text + n - from);
+	memmove(text, from, keep);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	gmtime_r(&ts.tv_sec, &tm);
+	n = snprintf(text + keep, sizeof(text) - keep,
+		     "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %d %.*s\n",
+		     tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+		     tm.tm_min, tm.tm_sec, ts.tv_nsec / 1000000, (int)pid,
+		     CASE_ID_MAX, id);
+	if (n > 0 && pwrite(fd, text, keep + (size_t)n, 0) >= 0 &&
+	    ftruncate(fd, (off_t)keep + n) < 0)
+		errno = 0;
+	flock(fd, LOCK_UN);
+}
+
+void journal_start(struct journal *j, const char *id, pid_t pid)
+{
+	char **slot = &j->starts[j->nstarts++ % JOURNAL_STARTS];
+
+	free(*slot);
+	*slot = xstrdup(id);
+	j->sample = -1;
+	if (j->runlog >= 0)
+		log_start(j->runlog, id, pid);
+}
+
+void journal_hold(struct journal *j, const char *line, size_t len)
+{
+	buf_add(&j->held, line, len);
+	buf_addch(&j->held, '\n');
+}
+
+void journal_drop(struct journal *j)
+{
+	buf_reset(&j->held);
+	j->spilled = false;
+	j->sample = -1;
+}
+
+static void put_starts(struct jw *w, const struct journal *j)
+{
+	size_t i = j->nstarts > JOURNAL_STARTS ? j->nstarts - JOURNAL_STARTS : 0;
+
+	jw_key(w, "starts");
+	jw_arr(w);
+	for (; i < j->nstarts; i++)
+		jw_str(w, j->starts[i % JOURNAL_STARTS]);
+	jw_arr_end(w);
+}
+
+/* What a verdict will want to know of the case. */
+static void put_case(struct jw *w, const struct item *it)
+{
+	static const char *const keys[] = {
+		"suite", "op", "variant", "dtype", "device", "oracle",
+	};
+	cJSON *o = json_parse(it->line, it->len, NULL);
+	const char *s;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		s = rec_str_opt(o, keys[i], NULL);
+		if (s)
+			jw_kstr(w, keys[i], s);
+	}
+	if (rec_int_opt(o, "level", 0) > 0)
+		jw_kint(w, "level", rec_int_opt(o, "level", 0));
+	cJSON_Delete(o);
+}
+
+void journal_death(struct journal *j, const struct item *it,
+		   const struct death *d, const struct worker *w)
+{
+	struct buf b = BUF_INIT;
+	struct jw jw;
+	const char *s;
+
+	jw_init(&jw, &b);
+	jw_record(&jw, "death", it->id, it->run);
+	put_case(&jw, it);
+	jw_kstr(&jw, "outcome", d->outcome);
+	if (d->signal)
+		jw_kstr(&jw, "signal", proc_signal_name(d->signal));
+	else
+		jw_kint(&jw, "exit", d->code);
+	s = worker_stderr(w, STDERR_MAX);
+	jw_key(&jw, "stderr");
+	jw_strn(&jw, s, (size_t)(w->tail.p + w->tail.len - s));
+	s = worker_stack(w);
+	jw_key(&jw, "stack");
+	jw_strn(&jw, s ? s : "",
+		s ? strnlen(s, STACK_MAX) : 0);
+	put_starts(&jw, j);
+	jw_kint(&jw, "sample", j->sample);
+	jw_knum(&jw, "t_s", d->t_s);
+	jw_obj_end(&jw);
+	journal_hold(j, b.p, b.len);
+	buf_release(&b);
+}

@@ -1,0 +1,53 @@
+/*
+ * journal: which case is running, what it has said so far, and what to say
+ * when it says no more.
+ *
+ * The records of a case are held back until its end, so that what goes on is
+ * whole or, where the case has to run again through no fault of its own, is
+ * not there at all.
+ */
+#ifndef CTS_JOURNAL_H
+#define CTS_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include "buf.h"
+#include "err.h"
+#include "intake.h"
+#include "worker.h"
+
+#define JOURNAL_STARTS 32
+#define JOURNAL_HELD (8u << 20)	/* bytes of one case that are held back */
+
+struct journal {
+	char *starts[JOURNAL_STARTS];	/* a ring, of the present worker */
+	size_t nstarts;			/* begun in all */
+	int runlog;			/* fd, or -1 */
+	struct buf held;
+	bool spilled;			/* some of this case has gone out */
+	long long sample;		/* last observed, -1: none */
+};
+
+/* 0, or -1 with e set where the file path (NULL: none) can't be opened. */
+int journal_init(struct journal *j, const char *runlog, struct err *e);
+void journal_release(struct journal *j);
+
+void journal_new_worker(struct journal *j);	/* forgets its starts */
+void journal_start(struct journal *j, const char *id, pid_t pid);
+void journal_hold(struct journal *j, const char *line, size_t len);
+void journal_drop(struct journal *j);		/* forgets what is held */
+
+/* How a case came to its death. */
+struct death {
+	const char *outcome;
+	int signal;		/* 0: none */
+	int code;		/* exit status, where there is no signal */
+	double t_s;
+};
+
+/* Add the death record of case it to what is held. */
+void journal_death(struct journal *j, const struct item *it,
+		   const struct death *d, const struct worker *w);
+
+#endif
