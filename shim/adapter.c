@@ -1,0 +1,276 @@
+#include "adapter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "prog.h"
+#include "xalloc.h"
+
+/*
+ * "@package/rest" is what is below the folder of that installed package; NULL
+ * where there is none.  new
+ */
+static char *expand(const char *value)
+{
+	const char *slash = strchr(value, '/');
+	PyObject *spec, *dirs, *dir = NULL;
+	char *name, *out = NULL;
+	const char *s;
+
+	if (value[0] != '@' || !slash)
+		return xstrdup(value);
+	name = xstrndup(value + 1, (size_t)(slash - value - 1));
+	spec = PyImport_ImportModule("importlib.util");
+	dirs = spec ? PyObject_CallMethod(spec, "find_spec", "s", name) : NULL;
+	Py_XDECREF(spec);
+	spec = dirs;
+	dirs = spec ? PyObject_GetAttrString(spec,
+			"submodule_search_locations") : NULL;
+	if (dirs && dirs != Py_None)
+		dir = PySequence_GetItem(dirs, 0);
+	s = dir ? PyUnicode_AsUTF8(dir) : NULL;
+	if (s)
+		out = xasprintf("%s%s", s, slash);
+	PyErr_Clear();
+	Py_XDECREF(dir);
+	Py_XDECREF(dirs);
+	Py_XDECREF(spec);
+	free(name);
+	return out;
+}
+
+/* Set name in os.environ (and so for C code) where the user has not. */
+static void set_default(PyObject *environ, const char *name,
+			const char *value)
+{
+	PyObject *s;
+
+	if (getenv(name))
+		return;
+	s = PyUnicode_DecodeFSDefault(value);
+	if (s)
+		PyMapping_SetItemString(environ, name, s);
+	Py_XDECREF(s);
+}
+
+void adapter_environ(const struct device *d)
+{
+	struct err ignored;
+	PyObject *environ = py_attr("os", "environ", &ignored);
+	char **v;
+
+	for (v = environ ? d->env : NULL; v && *v; v++) {
+		const char *eq = strchr(*v, '=');
+		char *name, *value;
+
+		if (!eq || eq == *v)
+			continue;
+		name = xstrndup(*v, (size_t)(eq - *v));
+		value = expand(eq + 1);
+		if (value)
+			set_default(environ, name, value);
+		free(value);
+		free(name);
+	}
+	/*
+	 * A listed backend is imported by name: a broken entry point of
+	 * another one must not keep torch from being imported.
+	 */
+	if (environ && d->known)
+		set_default(environ, "TORCH_DEVICE_BACKEND_AUTOLOAD", "0");
+	PyErr_Clear();
+	Py_XDECREF(environ);
+}
+
+/*
+ * The callable of "module:attr.function(arg)"; *arg (where arg is not NULL) is
+ * its argument, a string, or NULL where it has none.
+ */
+static PyObject *resolve(const char *text, PyObject **arg, struct err *e)
+{
+	const char *colon = strchr(text, ':');
+	const char *paren = strchr(text, '(');
+	const char *end = paren ? paren : text + strlen(text);
+	char *module, *attr;
+	PyObject *fn;
+
+	if (arg)
+		*arg = NULL;
+	if (!colon || colon > end) {
+		err_set(e, EX_ENVIRON,
+			"'%s' is not of the form module:function", text);
+		return NULL;
+	}
+	module = xstrndup(text, (size_t)(colon - text));
+	attr = xstrndup(colon + 1, (size_t)(end - colon - 1));
+	fn = py_attr(module, attr, e);
+	free(module);
+	free(attr);
+	if (fn && arg && paren && paren[1] != ')')
+		*arg = PyUnicode_FromStringAndSize(paren + 1,
+			(Py_ssize_t)strlen(paren) - 2);
+	return fn;
+}
+
+static int call_once(const char *text, struct err *e)
+{
+	PyObject *arg, *ret, *fn = resolve(text, &arg, e);
+
+	if (!fn)
+		return -1;
+	ret = arg ? PyObject_CallOneArg(fn, arg) : PyObject_CallNoArgs(fn);
+	Py_XDECREF(arg);
+	Py_DECREF(fn);
+	if (!ret)
+		return py_error(e, EX_ENVIRON, NULL);
+	Py_DECREF(ret);
+	return 0;
+}
+
+/* Is there a module of that name?  Found without running it. */
+static bool module_exists(const char *name)
+{
+	struct err ignored;
+	PyObject *find = py_attr("importlib.util", "find_spec", &ignored);
+	PyObject *spec = find ? PyObject_CallFunction(find, "s", name) : NULL;
+	bool found = spec && spec != Py_None;
+
+	PyErr_Clear();
+	Py_XDECREF(spec);
+	Py_XDECREF(find);
+	return found;
+}
+
+static int import_module(const char *name, struct err *e)
+{
+	size_t n = strlen(name);
+	PyObject *m;
+
+	if (n > 3 && !strcmp(name + n - 3, ".so")) {
+		PyObject *ops = py_attr("torch", "ops.load_library", e);
+
+		if (!ops)
+			return -1;
+		m = PyObject_CallFunction(ops, "s", name);
+		Py_DECREF(ops);
+	} else {
+		m = PyImport_ImportModule(name);
+	}
+	if (!m) {
+		py_error(e, EX_ENVIRON, NULL);
+		return err_prefix(e, "unable to import '%s'", name);
+	}
+	Py_DECREF(m);
+	return 0;
+}
+
+/* A name that ends in '?' need not be there. */
+static int import_one(const char *name, struct err *e)
+{
+	size_t n = strlen(name);
+	char *bare = xstrndup(name, n - (n && name[n - 1] == '?'));
+	int rc = 0;
+
+	if (name[strlen(bare)] != '?' || module_exists(bare))
+		rc = import_module(bare, e);
+	free(bare);
+	return rc;
+}
+
+/* torch.<name>.<attr> where there is such a thing. */
+static PyObject *module_attr(const struct device *d, const char *attr)
+{
+	char *path = xasprintf("%s.%s", d->name, attr);
+	struct err ignored;
+	PyObject *fn = py_attr("torch", path, &ignored);
+
+	free(path);
+	return fn && PyCallable_Check(fn) ? fn : NULL;
+}
+
+static int import_all(const struct device *d, char *const *extra,
+		      struct err *e)
+{
+	char *const *v;
+
+	for (v = extra && *extra ? extra : d->imports; v && *v; v++)
+		if (import_one(*v, e))
+			return -1;
+	for (v = d->init; v && *v; v++)
+		if (call_once(*v, e))
+			return err_prefix(e, "unable to start '%s'", d->name);
+	return 0;
+}
+
+int adapter_open(struct adapter *a, const char *root, const char *device,
+		 char *const *extra, struct err *e)
+{
+	struct device *d = &a->dev;
+	char **p;
+
+	memset(a, 0, sizeof(*a));
+	if (device_find(d, root, device, e))
+		return -1;
+	a->asked = xstrdup(device);
+	for (p = d->path; p && *p; p++) {
+		char *dir = xasprintf("%s/%s", root, *p);
+		int rc = py_add_path(dir, e);
+
+		free(dir);
+		if (rc)
+			goto fail;
+	}
+	adapter_environ(d);
+	if (import_all(d, extra, e))
+		goto fail;
+	a->sync = d->sync ? resolve(d->sync, NULL, e) :
+		module_attr(d, "synchronize");
+	if (d->sync && !a->sync)
+		goto fail;
+	a->seed = d->seed ? resolve(d->seed, NULL, e) :
+		module_attr(d, "manual_seed_all");
+	if (!a->seed && !d->seed)
+		a->seed = module_attr(d, "manual_seed");
+	if (d->seed && !a->seed)
+		goto fail;
+	return 0;
+fail:
+	adapter_close(a);
+	return -1;
+}
+
+void adapter_close(struct adapter *a)
+{
+	Py_CLEAR(a->sync);
+	Py_CLEAR(a->seed);
+	device_release(&a->dev);
+	free(a->asked);
+	a->asked = NULL;
+}
+
+int adapter_sync(const struct adapter *a)
+{
+	PyObject *ret;
+
+	if (!a->sync)
+		return 0;
+	ret = PyObject_CallNoArgs(a->sync);
+	if (!ret)
+		return -1;
+	Py_DECREF(ret);
+	return 0;
+}
+
+void adapter_seed(const struct adapter *a, uint64_t seed)
+{
+	PyObject *ret = NULL, *n;
+
+	if (!a->seed)
+		return;
+	/* Some generators take no more than 63 bits. */
+	n = PyLong_FromUnsignedLongLong(seed >> 1);
+	if (n)
+		ret = PyObject_CallOneArg(a->seed, n);
+	Py_XDECREF(n);
+	Py_XDECREF(ret);
+	PyErr_Clear();
+}

@@ -1,0 +1,49 @@
+/*
+ * call: a Python call made ready for a device: its tensors copied there with
+ * their aliasing and layout, its device and dtype arguments changed with them.
+ */
+#ifndef CTS_CALL_H
+#define CTS_CALL_H
+
+#include <stdbool.h>
+#include "buf.h"
+#include "cts_torch.h"
+#include "py.h"
+
+/* What converting needs to know of torch's Python types. */
+struct call_types {
+	PyObject *device;	/* torch.device */
+	PyObject *dtype;	/* torch.dtype */
+	PyObject *hp_of;	/* dict: torch dtype → the higher-precision one */
+	PyObject *default_dtype;	/* torch.set_default_dtype */
+	PyObject *float32, *float64;
+};
+int call_types_init(struct call_types *t, struct err *e);
+
+struct call {
+	PyObject *args;		/* tuple */
+	PyObject *kwargs;	/* dict */
+	ctt_copier copier;	/* NULL once released */
+	ctt *tensors;		/* the copies, in the order met */
+	size_t n, cap;
+};
+
+/*
+ * Convert args and kwargs for device.  0, or -1 with e set (a tensor that the
+ * device can't take is the device's failure: EX_OK_ in e->code says so).
+ */
+int call_init(struct call *c, const struct ctt_api *api,
+	      const struct call_types *types, PyObject *args,
+	      PyObject *kwargs, const char *device, int copy_flags,
+	      struct err *e);
+void call_release(struct call *c, const struct ctt_api *api);
+
+/* The call as text for people, at most max bytes. */
+void call_text(struct buf *out, const struct ctt_api *api, PyObject *args,
+	       PyObject *kwargs, size_t max);
+
+/* Append handles of all tensors of args and kwargs, in the order of a walk. */
+int call_tensors(const struct ctt_api *api, PyObject *args, PyObject *kwargs,
+		 ctt **v, size_t *n, size_t *cap);
+
+#endif

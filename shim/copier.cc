@@ -1,0 +1,296 @@
+// Copies of a call's tensors: same aliasing, same layout, on another device.
+#include "ctt.hpp"
+
+#include <cstring>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+using ctt_detail::guarded;
+using ctt_detail::wrap;
+
+namespace {
+
+// Bytes of pattern behind the data, a cache line's worth on most devices.
+constexpr int64_t guard_bytes = 128;
+// As a float32 and as a float64 it is finite and large, as an integer odd.
+constexpr unsigned char guard_pattern = 0x5b;
+
+struct view {
+	int input;
+	at::Tensor src;		// what was copied, for its geometry
+};
+
+// One storage that was copied as a whole.
+struct store {
+	at::Tensor before;	// flat, on the CPU: data, then guard
+	at::Tensor flat;	// the same on the target device
+	std::vector<view> views;
+};
+
+at::ScalarType hp_type(at::ScalarType t)
+{
+	if (at::isComplexType(t))
+		return at::kComplexDouble;
+	return at::isFloatingType(t) ? at::kDouble : t;
+}
+
+bool has_storage(const at::Tensor &t)
+{
+	return t.layout() == at::kStrided && t.has_storage() &&
+	       t.storage().data_ptr().get() != nullptr;
+}
+
+// The bytes of src's storage as a flat CPU tensor of src's dtype, plus a guard.
+at::Tensor flatten(const at::Tensor &src, bool guard)
+{
+	const int64_t size = static_cast<int64_t>(src.dtype().itemsize());
+	const int64_t n = static_cast<int64_t>(src.storage().nbytes()) / size;
+	const int64_t extra = guard ? guard_bytes / size : 0;
+	at::Tensor flat = at::empty({n + extra}, src.options());
+	char *p = static_cast<char *>(flat.mutable_data_ptr());
+
+	std::memcpy(p, src.storage().data(), static_cast<size_t>(n * size));
+	std::memset(p + n * size,
+		    src.scalar_type() == at::kBool ? 1 : guard_pattern,
+		    static_cast<size_t>(extra * size));
+	return flat;
+}
+
+} // namespace
+
+struct ctt_copying {
+	at::Device device{at::kCPU};
+	bool guard = false, hp = false;
+	std::unordered_map<const void *, std::unique_ptr<store>> stores;
+	std::unordered_map<const void *, at::Tensor> same;
+	std::vector<std::pair<view, at::Tensor>> whole;
+
+	at::ScalarType type(const at::Tensor &src) const
+	{
+		return hp ? hp_type(src.scalar_type()) : src.scalar_type();
+	}
+
+	at::Tensor copy_whole(const at::Tensor &src, int input)
+	{
+		at::Tensor t = src.detach();
+
+		if (hp && type(src) != src.scalar_type())
+			t = t.to(type(src));
+		t = t.to(device);
+		// to() returns its argument when there is nothing to do.
+		if (t.unsafeGetTensorImpl() == src.unsafeGetTensorImpl() ||
+		    t.is_alias_of(src))
+			t = src.layout() == at::kStrided ?
+				src.detach().clone(at::MemoryFormat::Preserve) :
+				src.detach().clone();
+		whole.push_back({{input, src}, t});
+		return t;
+	}
+
+	// Null where the device shows no storage to lay views over.
+	store *store_for(const at::Tensor &src)
+	{
+		const void *key = src.storage().unsafeGetStorageImpl();
+		auto it = stores.find(key);
+
+		if (it != stores.end())
+			return it->second.get();
+		auto s = std::make_unique<store>();
+
+		s->before = flatten(src, guard && !hp);
+		s->flat = hp ? s->before.to(type(src)) : s->before;
+		if (device.is_cpu())
+			s->flat = s->flat.clone();
+		else
+			s->flat = s->flat.to(device);
+		if (!has_storage(s->flat) && s->flat.numel())
+			return nullptr;
+		return (stores[key] = std::move(s)).get();
+	}
+
+	at::Tensor copy(const at::Tensor &src, int input)
+	{
+		if (!has_storage(src) || src.is_quantized() ||
+		    src.is_nested() || !src.is_cpu())
+			return copy_whole(src, input);
+		store *s = store_for(src);
+
+		if (!s)
+			return copy_whole(src, input);
+		at::Tensor flat = s->flat;
+
+		if (flat.scalar_type() != type(src))
+			flat = flat.view(type(src));
+		at::Tensor t = flat.as_strided(src.sizes(), src.strides(),
+					       src.storage_offset()).detach();
+
+		t._set_conj(src.is_conj());
+		t._set_neg(src.is_neg());
+		s->views.push_back({input, src});
+		return t;
+	}
+};
+
+int ctt_copier_new(const char *device, int flags, ctt_copier *ret_c)
+{
+	return guarded([&] {
+		auto c = std::make_unique<ctt_copying>();
+
+		c->device = at::Device(device);
+		c->guard = flags & CTT_COPY_GUARD;
+		c->hp = flags & CTT_COPY_HP;
+		*ret_c = c.release();
+	});
+}
+
+int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+		const at::Tensor &t = src->t;
+		auto it = c->same.find(t.unsafeGetTensorImpl());
+
+		if (it == c->same.end()) {
+			at::Tensor copy = c->copy(t, input);
+
+			if (t.requires_grad())
+				copy.set_requires_grad(true);
+			it = c->same.emplace(t.unsafeGetTensorImpl(),
+					     std::move(copy)).first;
+		}
+		*ret_t = wrap(it->second);
+	});
+}
+
+namespace {
+
+// For each element of the storage: the view that covers it, -1 for none.
+std::vector<int> coverage_of(const store &s)
+{
+	std::vector<int> owner(static_cast<size_t>(s.before.numel()), -1);
+	const int64_t size =
+		static_cast<int64_t>(s.before.dtype().itemsize());
+
+	for (size_t k = s.views.size(); k-- > 0;) {
+		const at::Tensor &v = s.views[k].src;
+		const int64_t vsize =
+			static_cast<int64_t>(v.dtype().itemsize());
+		std::vector<int64_t> at(static_cast<size_t>(v.dim()), 0);
+		int64_t off = v.storage_offset();
+
+		for (int64_t i = 0, n = v.numel(); i < n; i++) {
+			int64_t lo = off * vsize / size;
+			int64_t hi = ((off + 1) * vsize - 1) / size;
+
+			for (; lo <= hi; lo++)
+				owner[static_cast<size_t>(lo)] =
+					static_cast<int>(k);
+			for (int64_t d = v.dim() - 1; d >= 0; d--) {
+				off += v.stride(d);
+				if (++at[static_cast<size_t>(d)] < v.size(d))
+					break;
+				off -= v.stride(d) * v.size(d);
+				at[static_cast<size_t>(d)] = 0;
+			}
+		}
+	}
+	return owner;
+}
+
+const char *place_of(const std::vector<int> &owner, size_t i)
+{
+	bool seen_before = false, seen_after = false;
+
+	for (size_t k = 0; k < owner.size(); k++)
+		if (owner[k] >= 0)
+			(k < i ? seen_before : seen_after) = true;
+	if (!seen_before)
+		return "before";
+	return seen_after ? "gap" : "after";
+}
+
+// Report the first changed element inside each view and the first outside.
+void compare_store(const store &s, void (*fn)(void *, const ctt_change *),
+		   void *ctx)
+{
+	at::Tensor now = s.flat.to(at::kCPU).contiguous();
+	const char *a = static_cast<const char *>(s.before.const_data_ptr());
+	const char *b = static_cast<const char *>(now.const_data_ptr());
+	const size_t size = s.before.dtype().itemsize();
+
+	if (!std::memcmp(a, b, s.before.nbytes()))
+		return;
+	std::vector<int> owner = coverage_of(s);
+	std::vector<bool> told(s.views.size(), false);
+	bool outside = false;
+
+	for (size_t i = 0; i < owner.size(); i++) {
+		const int k = owner[i];
+
+		if (!std::memcmp(a + i * size, b + i * size, size) ||
+		    (k < 0 ? outside : static_cast<bool>(
+			     told[static_cast<size_t>(k)])))
+			continue;
+		ctt_change c = {s.views[static_cast<size_t>(k < 0 ? 0 : k)]
+				.input, k >= 0, static_cast<int64_t>(i),
+				k < 0 ? place_of(owner, i) : ""};
+		if (k < 0)
+			outside = true;
+		else
+			told[static_cast<size_t>(k)] = true;
+		fn(ctx, &c);
+	}
+}
+
+bool same_bits(const at::Tensor &a, const at::Tensor &b)
+{
+	if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
+		return false;
+	at::Tensor x = a.contiguous(), y = b.contiguous();
+
+	return !std::memcmp(x.const_data_ptr(), y.const_data_ptr(),
+			    x.nbytes());
+}
+
+bool whole_changed(const at::Tensor &src, const at::Tensor &copy)
+{
+	at::Tensor now = copy.detach().to(at::kCPU);
+
+	if (now.layout() != src.layout() || now.is_nested())
+		return now.layout() != src.layout();
+	if (src.layout() == at::kSparse)
+		return !same_bits(src._indices(), now._indices()) ||
+		       !same_bits(src._values(), now._values());
+	if (src.layout() != at::kStrided || src.is_quantized())
+		return false;
+	return !same_bits(src.detach().resolve_conj().resolve_neg(),
+			  now.resolve_conj().resolve_neg());
+}
+
+} // namespace
+
+int ctt_copier_changes(ctt_copier c,
+		       void (*fn)(void *, const ctt_change *), void *ctx)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+
+		// A higher-precision copy is only ever computed from.
+		if (c->hp)
+			return;
+		for (auto &kv : c->stores)
+			compare_store(*kv.second, fn, ctx);
+		for (auto &w : c->whole) {
+			ctt_change ch = {w.first.input, true, 0, ""};
+
+			if (whole_changed(w.first.src, w.second))
+				fn(ctx, &ch);
+		}
+	});
+}
+
+void ctt_copier_free(ctt_copier c)
+{
+	guarded([&] { delete c; });
+}

@@ -1,0 +1,134 @@
+/*
+ * cts_torch: libtorch behind a C11 header.
+ *
+ * No C++ and no exception crosses it.  Every function returns 0, or -1 with
+ * ctt_error() saying why.  Tensors are opaque; a "ret_" parameter gives a new
+ * handle that the caller passes to ctt_free().  The shim is a shared object
+ * that the caller loads after "import torch", so that the tools need no libtorch
+ * to start: ctt_open() gives the table of functions.
+ */
+#ifndef CTS_TORCH_H
+#define CTS_TORCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CTT_ABI 1
+#define CTT_MAX_DIM 64
+
+typedef struct ctt_tensor *ctt;
+typedef struct ctt_copying *ctt_copier;
+
+enum ctt_layout {
+	CTT_STRIDED, CTT_SPARSE_COO, CTT_SPARSE_CSR, CTT_SPARSE_CSC,
+	CTT_SPARSE_BSR, CTT_SPARSE_BSC, CTT_MKLDNN, CTT_JAGGED,
+	CTT_LAYOUT_OTHER,
+};
+
+struct ctt_meta {
+	int scalar_type;		/* c10::ScalarType */
+	int ndim;
+	int64_t sizes[CTT_MAX_DIM];
+	int64_t strides[CTT_MAX_DIM];	/* where has_strides */
+	int64_t offset;			/* elements */
+	int64_t numel;
+	size_t itemsize;
+	enum ctt_layout layout;
+	bool has_strides;
+	bool is_cpu;
+	bool conj, neg, requires_grad, quantized, nested, zerotensor;
+	const void *storage;		/* identity of the storage, or NULL */
+	const void *impl;		/* identity of the tensor object */
+	uint32_t version;		/* autograd version counter */
+	char device[32];		/* "cpu", "refdev:0" */
+};
+
+/* One stretch of bytes that changed below a copied storage. */
+struct ctt_change {
+	int input;			/* the first tensor that was copied from it */
+	bool inside;			/* within a view: a mutation */
+	int64_t at;			/* element index in the storage */
+	const char *where;		/* "before", "after", "gap", "" inside */
+};
+
+enum ctt_copy_flags {
+	CTT_COPY_GUARD = 1,		/* zones of a pattern after the data */
+	CTT_COPY_HP = 2,		/* floats to float64, complex to 128 */
+};
+
+/* An overload of the dispatcher, for the inventory. */
+struct ctt_overload {
+	const char *name;		/* "aten::add.Tensor" */
+	const char *schema;
+	const char *kernel;		/* own, composite, composite_explicit,
+					   fallback, none */
+	const char *surface;		/* functional, inplace, out, view, … */
+	const char *tags;		/* comma-separated */
+};
+
+struct ctt_api {
+	int abi;
+	const char *(*error)(void);	/* of this thread's last -1; borrowed */
+
+	/* Between Python and handles; obj is a PyObject *. */
+	bool (*is_tensor)(void *obj);
+	int (*from_py)(void *obj, ctt *ret_t);
+	int (*to_py)(ctt t, void **ret_obj);	/* new reference */
+	void (*free)(ctt t);
+
+	int (*meta)(ctt t, struct ctt_meta *m);
+
+	/*
+	 * The elements in logical order on the CPU, conj and neg resolved:
+	 * ret_c owns the memory that *p points into.
+	 */
+	int (*read)(ctt t, ctt *ret_c, const void **p, size_t *n);
+
+	/* Components of a sparse tensor; name is static; count or -1. */
+	int (*parts)(ctt t, ctt ret_parts[3], const char *names[3]);
+
+	/*
+	 * Copies tensors to a device so that what shared a storage still does,
+	 * and sizes, strides and offsets are kept.  A device that has no
+	 * storage of its own gets a plain to(device).
+	 */
+	int (*copier_new)(const char *device, int flags, ctt_copier *ret_c);
+	int (*copier_tensor)(ctt_copier c, ctt src, int input, ctt *ret_t);
+	/* What changed since; calls fn for each stretch (first one a place). */
+	int (*copier_changes)(ctt_copier c,
+			      void (*fn)(void *ctx, const struct ctt_change *),
+			      void *ctx);
+	void (*copier_free)(ctt_copier c);
+
+	/* The CPU's default generator. */
+	int (*cpu_seed)(uint64_t seed);
+	int (*cpu_rng_mark)(void);	/* remember its state */
+	bool (*cpu_rng_moved)(void);	/* has it been drawn from since? */
+
+	/*
+	 * Record which overloads are called with tensors of that device (its
+	 * type, no index) until trace_end(), which calls fn for each once.
+	 * where is "device", "composite" or "fallback".
+	 */
+	int (*trace_begin)(const char *device);
+	int (*trace_end)(void (*fn)(void *ctx, const char *overload,
+				    const char *where), void *ctx);
+
+	/* The whole dispatcher surface as seen from a device type. */
+	int (*overloads)(const char *device,
+			 void (*fn)(void *ctx, const struct ctt_overload *),
+			 void *ctx);
+};
+
+/* The one exported symbol: NULL where abi is not CTT_ABI. */
+const struct ctt_api *ctt_open(int abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+// What the shim's C++ files share: the handle, and the wall that keeps
+// exceptions on this side.
+#pragma once
+
+#include <torch/csrc/python_headers.h>
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <exception>
+#include <string>
+#include "cts_torch.h"
+
+struct ctt_tensor {
+	at::Tensor t;
+};
+
+namespace ctt_detail {
+
+void set_error(const char *what) noexcept;
+
+inline ctt_tensor *wrap(at::Tensor t)
+{
+	return new ctt_tensor{std::move(t)};
+}
+
+// Run body; 0, or -1 with the message kept for ctt_api.error().
+template <typename F> int guarded(F &&body) noexcept
+{
+	try {
+		body();
+		return 0;
+	} catch (const c10::Error &e) {
+		set_error(e.what_without_backtrace());
+	} catch (const std::exception &e) {
+		set_error(e.what());
+	} catch (...) {
+		set_error("unknown C++ exception");
+	}
+	return -1;
+}
+
+} // namespace ctt_detail
+
+// The parts of the table that other files define.
+int ctt_copier_new(const char *device, int flags, ctt_copier *ret_c);
+int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t);
+int ctt_copier_changes(ctt_copier c,
+		       void (*fn)(void *, const ctt_change *), void *ctx);
+void ctt_copier_free(ctt_copier c);
+int ctt_trace_begin(const char *device);
+int ctt_trace_end(void (*fn)(void *, const char *, const char *), void *ctx);
+int ctt_overloads(const char *device,
+		  void (*fn)(void *, const ctt_overload *), void *ctx);

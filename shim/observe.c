@@ -1,0 +1,473 @@
+#include "observe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "xalloc.h"
+
+#define LEAVES_MAX 1024
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Words by which backends and PyTorch say that something is not there. */
+static enum raised_kind kind_of(const char *type, const char *message)
+{
+	static const char *const oom[] = {
+		"OutOfMemory", "MemoryError", NULL };
+	static const char *const oom_text[] = {
+		"out of memory", "can't allocate memory", NULL };
+	static const char *const absent[] = {
+		"not implemented for", "is not implemented", "Could not run 'aten::",
+		"not currently implemented", "not supported on",
+		"is not supported for", "not yet supported",
+		"is not currently supported", "is not yet implemented",
+		"doesn't support", "does not support", "unsupported", NULL };
+	size_t i;
+
+	for (i = 0; oom[i]; i++)
+		if (strstr(type, oom[i]))
+			return RAISED_OOM;
+	for (i = 0; oom_text[i]; i++)
+		if (strstr(message, oom_text[i]))
+			return RAISED_OOM;
+	if (!strcmp(type, "NotImplementedError"))
+		return RAISED_UNSUPPORTED;
+	for (i = 0; absent[i]; i++)
+		if (strstr(message, absent[i]))
+			return RAISED_UNSUPPORTED;
+	return RAISED_ERROR;
+}
+
+/* Keep the pending Python exception as what this side did. */
+static void catch(struct side *s)
+{
+	PyObject *type, *value, *tb, *str;
+	const char *p;
+
+	PyErr_Fetch(&type, &value, &tb);
+	PyErr_NormalizeException(&type, &value, &tb);
+	str = value ? PyObject_Str(value) : NULL;
+	p = str ? PyUnicode_AsUTF8(str) : NULL;
+	s->raised = true;
+	p = p ? p : "";
+	s->type = xstrdup(type ? ((PyTypeObject *)type)->tp_name : "unknown");
+	s->message = xstrndup(p, strnlen(p, 1000));
+	s->kind = kind_of(s->type, s->message);
+	PyErr_Clear();
+	Py_XDECREF(str);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(tb);
+}
+
+static void raise_text(struct side *s, const char *type, const char *message)
+{
+	s->raised = true;
+	s->type = xstrdup(type);
+	s->message = xstrndup(message, strnlen(message, 1000));
+	s->kind = kind_of(type, message);
+}
+
+static struct leaf *add_leaf(struct side *s)
+{
+	struct leaf *l;
+
+	s->leaf = xgrow(s->leaf, &s->cap, s->n + 1, sizeof(*s->leaf));
+	l = &s->leaf[s->n++];
+	memset(l, 0, sizeof(*l));
+	return l;
+}
+
+static char *hexf(double v)
+{
+	return isnan(v) ? xstrdup("nan") :
+		isinf(v) ? xstrdup(v < 0 ? "-inf" : "inf") :
+		xasprintf("%a", v);
+}
+
+/* A Python value that is no tensor and no container. */
+static void leaf_py(struct leaf *l, PyObject *o)
+{
+	const char *type = Py_TYPE(o)->tp_name;
+	PyObject *str;
+	const char *p;
+	char *re, *im;
+
+	if (PyFloat_Check(o)) {
+		l->py = "float";
+		l->text = hexf(PyFloat_AS_DOUBLE(o));
+		return;
+	}
+	if (PyComplex_Check(o)) {
+		re = hexf(PyComplex_RealAsDouble(o));
+		im = hexf(PyComplex_ImagAsDouble(o));
+		l->py = "complex";
+		l->text = xasprintf("%s,%s", re, im);
+		free(re);
+		free(im);
+		return;
+	}
+	l->py = PyBool_Check(o) ? "bool" : PyLong_Check(o) ? "int" :
+		PyUnicode_Check(o) ? "str" : o == Py_None ? "none" :
+		!strcmp(type, "torch.dtype") ? "dtype" :
+		!strcmp(type, "torch.device") ? "device" : "other";
+	if (!strcmp(l->py, "other")) {
+		/* Its repr may hold an address; its type is what counts. */
+		l->text = xstrdup(type);
+		return;
+	}
+	str = PyObject_Str(o);
+	p = str ? PyUnicode_AsUTF8(str) : NULL;
+	l->text = xstrndup(p ? p : "", p ? strnlen(p, 200) : 0);
+	PyErr_Clear();
+	Py_XDECREF(str);
+}
+
+/* Take a result apart; -1 where a tensor can't be looked at. */
+static int flatten(struct side *s, const struct lab *lab, PyObject *o,
+		   int depth)
+{
+	bool list = PyList_Check(o);
+	PyObject *key, *value;
+	Py_ssize_t i, pos = 0;
+	struct leaf *l;
+
+	if (s->n >= LEAVES_MAX || depth > 16)
+		return 0;
+	if (lab->api->is_tensor(o)) {
+		buf_addch(&s->tree, '*');
+		l = add_leaf(s);
+		l->is_tensor = true;
+		return lab->api->from_py(o, &l->t) ||
+			lab->api->meta(l->t, &l->meta) ? -1 : 0;
+	}
+	if (list || PyTuple_Check(o)) {
+		buf_addch(&s->tree, list ? '[' : '(');
+		for (i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {
+			buf_addstr(&s->tree, i ? "," : "");
+			if (flatten(s, lab, PySequence_Fast_GET_ITEM(o, i),
+				    depth + 1))
+				return -1;
+		}
+		buf_addch(&s->tree, list ? ']' : ')');
+		return 0;
+	}
+	if (PyDict_Check(o)) {
+		buf_addch(&s->tree, '{');
+		while (PyDict_Next(o, &pos, &key, &value))
+			if (flatten(s, lab, value, depth + 1))
+				return -1;
+		buf_addch(&s->tree, '}');
+		return 0;
+	}
+	buf_addch(&s->tree, '.');
+	leaf_py(add_leaf(s), o);
+	return 0;
+}
+
+static int read_leaf(const struct lab *lab, struct leaf *l)
+{
+	if (l->meta.nested)
+		return 0;
+	if (l->meta.layout == CTT_STRIDED || l->meta.layout == CTT_JAGGED)
+		return lab->api->read(l->t, &l->bytes, &l->p, &l->n);
+	l->nparts = lab->api->parts(l->t, l->parts, l->part_names);
+	if (l->nparts < 0) {
+		l->nparts = 0;
+		return -1;
+	}
+	return 0;
+}
+
+/* Bring the outputs' values to the CPU: a late error comes out here. */
+static int read_all(struct side *s, const struct lab *lab)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->leaf[i].is_tensor && read_leaf(lab, &s->leaf[i]))
+			return -1;
+	return 0;
+}
+
+static void note_change(void *ctx, const struct ctt_change *c)
+{
+	struct side *s = ctx;
+
+	s->change = xgrow(s->change, &s->change_cap, s->nchange + 1,
+			  sizeof(*s->change));
+	s->change[s->nchange++] = *c;
+}
+
+/* Which input or earlier output leaf i shares its storage with. */
+static char *alias_of(const struct side *s, size_t i, const struct lab *lab,
+		      const struct call *c)
+{
+	const struct ctt_meta *m = &s->leaf[i].meta;
+	struct ctt_meta in;
+	size_t k;
+
+	if (!s->leaf[i].is_tensor || !m->storage)
+		return xstrdup("");
+	for (k = 0; k < c->n; k++) {
+		if (lab->api->meta(c->tensors[k], &in) ||
+		    in.storage != m->storage)
+			continue;
+		return xasprintf("in%zu%s", k, in.impl == m->impl ? "=" : "");
+	}
+	for (k = 0; k < i; k++)
+		if (s->leaf[k].is_tensor && s->leaf[k].meta.storage ==
+		    m->storage)
+			return xasprintf("out%zu%s", k, s->leaf[k].meta.impl ==
+					 m->impl ? "=" : "");
+	return xstrdup("");
+}
+
+static void note_aliases(struct side *s, const struct lab *lab,
+			 const struct call *c)
+{
+	size_t i;
+
+	s->alias = xcalloc(s->n + 1, sizeof(*s->alias));
+	for (i = 0; i < s->n; i++)
+		s->alias[i] = alias_of(s, i, lab, c);
+}
+
+/* Make the call and look at what came of it. */
+static void run(struct side *s, const struct lab *lab, PyObject *fn,
+		const struct call *c, const struct adapter *sync)
+{
+	int64_t t0 = now_us();
+	PyObject *ret = PyObject_Call(fn, c->args, c->kwargs);
+
+	s->present = true;
+	if (!ret || (sync && adapter_sync(sync))) {
+		s->t_us = now_us() - t0;
+		catch(s);
+		Py_XDECREF(ret);
+		return;
+	}
+	if (flatten(s, lab, ret, 0) || read_all(s, lab))
+		raise_text(s, "RuntimeError", lab->api->error());
+	s->t_us = now_us() - t0;
+	if (!s->raised)
+		note_aliases(s, lab, c);
+	Py_DECREF(ret);
+	if (lab->api->copier_changes(c->copier, note_change, s) && !s->raised)
+		raise_text(s, "RuntimeError", lab->api->error());
+}
+
+static bool same_part(const struct lab *lab, ctt a, ctt b)
+{
+	struct ctt_meta x, y;
+	const void *p, *q;
+	ctt ca = NULL, cb = NULL;
+	size_t n, m;
+	bool same = false;
+
+	if (lab->api->meta(a, &x) || lab->api->meta(b, &y) ||
+	    x.scalar_type != y.scalar_type || x.ndim != y.ndim ||
+	    memcmp(x.sizes, y.sizes, sizeof(*x.sizes) * (size_t)x.ndim))
+		return false;
+	if (!lab->api->read(a, &ca, &p, &n) && !lab->api->read(b, &cb, &q, &m))
+		same = n == m && (n == 0 || !memcmp(p, q, n));
+	if (ca)
+		lab->api->free(ca);
+	if (cb)
+		lab->api->free(cb);
+	return same;
+}
+
+static bool same_leaf(const struct lab *lab, const struct leaf *a,
+		      const struct leaf *b)
+{
+	int i;
+
+	if (a->is_tensor != b->is_tensor)
+		return false;
+	if (!a->is_tensor)
+		return !strcmp(a->py, b->py) && !strcmp(a->text, b->text);
+	if (a->meta.scalar_type != b->meta.scalar_type ||
+	    a->meta.ndim != b->meta.ndim || a->meta.layout != b->meta.layout ||
+	    memcmp(a->meta.sizes, b->meta.sizes,
+		   sizeof(*a->meta.sizes) * (size_t)a->meta.ndim) ||
+	    a->nparts != b->nparts)
+		return false;
+	for (i = 0; i < a->nparts; i++)
+		if (!same_part(lab, a->parts[i], b->parts[i]))
+			return false;
+	if (a->nparts)
+		return true;
+	return a->bytes && b->bytes && a->n == b->n &&
+		(a->n == 0 || !memcmp(a->p, b->p, a->n));
+}
+
+static bool same_sides(const struct lab *lab, const struct side *a,
+		       const struct side *b)
+{
+	size_t i;
+
+	if (a->raised || b->raised || a->n != b->n ||
+	    strcmp(a->tree.p, b->tree.p))
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (!same_leaf(lab, &a->leaf[i], &b->leaf[i]))
+			return false;
+	return true;
+}
+
+static void note_reached(void *ctx, const char *overload, const char *where)
+{
+	struct observation *o = ctx;
+
+	o->reached = xgrow(o->reached, &o->reached_cap, o->nreached + 1,
+			   sizeof(*o->reached));
+	o->reached[o->nreached].overload = xstrdup(overload);
+	o->reached[o->nreached++].where = where;
+}
+
+static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
+		   PyObject *args, PyObject *kwargs, uint64_t seed,
+		   struct err *e)
+{
+	struct call c;
+
+	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0, e)) {
+		e->code = EX_ENVIRON;
+		return err_prefix(e, "unable to copy the arguments");
+	}
+	lab->api->cpu_seed(seed);
+	lab->api->cpu_rng_mark();
+	run(&o->ref, lab, fn, &c, NULL);
+	o->random = lab->api->cpu_rng_moved();
+	call_release(&c, lab->api);
+	return 0;
+}
+
+/*
+ * A backend that defers its work may raise an error of this sample in the next
+ * one's place: call until it is quiet.
+ */
+static void settle(const struct lab *lab)
+{
+	int i;
+
+	for (i = 0; i < 4 && adapter_sync(&lab->adapter); i++)
+		PyErr_Clear();
+}
+
+static int run_dev(struct observation *o, const struct lab *lab, PyObject *fn,
+		   PyObject *args, PyObject *kwargs, uint64_t seed,
+		   struct err *e)
+{
+	const char *device = lab->adapter.dev.string;
+	struct call c;
+
+	if (call_init(&c, lab->api, &lab->types, args, kwargs, device,
+		      CTT_COPY_GUARD, e)) {
+		if (e->code != EX_OK_)
+			return -1;
+		o->dev.present = true;
+		raise_text(&o->dev, "RuntimeError", e->msg);
+		settle(lab);
+		return 0;
+	}
+	lab->api->cpu_seed(seed);
+	if (o->random)
+		adapter_seed(&lab->adapter, seed);
+	if (lab->trace)
+		lab->api->trace_begin(device);
+	run(&o->dev, lab, fn, &c, &lab->adapter);
+	if (lab->trace)
+		lab->api->trace_end(note_reached, o);
+	call_release(&c, lab->api);
+	if (o->dev.raised)
+		settle(lab);
+	return 0;
+}
+
+/* The same call in float64 and complex128; silently absent where it can't. */
+static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
+		   PyObject *args, PyObject *kwargs, uint64_t seed)
+{
+	PyObject *ret;
+	struct err e;
+	struct call c;
+
+	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu",
+		      CTT_COPY_HP, &e)) {
+		PyErr_Clear();
+		return;
+	}
+	ret = PyObject_CallOneArg(lab->types.default_dtype,
+				  lab->types.float64);
+	Py_XDECREF(ret);
+	lab->api->cpu_seed(seed);
+	run(&o->hp, lab, fn, &c, NULL);
+	ret = PyObject_CallOneArg(lab->types.default_dtype,
+				  lab->types.float32);
+	Py_XDECREF(ret);
+	PyErr_Clear();
+	call_release(&c, lab->api);
+}
+
+int observe(struct observation *o, const struct lab *lab, PyObject *fn,
+	    PyObject *args, PyObject *kwargs, uint64_t seed, struct err *e)
+{
+	memset(o, 0, sizeof(*o));
+	buf_init(&o->ref.tree);
+	buf_init(&o->dev.tree);
+	buf_init(&o->hp.tree);
+	if (run_ref(o, lab, fn, args, kwargs, seed, e) ||
+	    run_dev(o, lab, fn, args, kwargs, seed, e))
+		return -1;
+	o->same = same_sides(lab, &o->ref, &o->dev);
+	if (!o->same && !o->ref.raised && !o->dev.raised && !o->random)
+		run_hp(o, lab, fn, args, kwargs, seed);
+	return 0;
+}
+
+static void side_release(struct side *s, const struct lab *lab)
+{
+	size_t i;
+	int k;
+
+	for (i = 0; i < s->n; i++) {
+		struct leaf *l = &s->leaf[i];
+
+		for (k = 0; k < l->nparts; k++)
+			lab->api->free(l->parts[k]);
+		if (l->bytes)
+			lab->api->free(l->bytes);
+		if (l->t)
+			lab->api->free(l->t);
+		free(l->text);
+		if (s->alias)
+			free(s->alias[i]);
+	}
+	free(s->alias);
+	free(s->leaf);
+	free(s->change);
+	free(s->type);
+	free(s->message);
+	buf_release(&s->tree);
+}
+
+void observation_release(struct observation *o, const struct lab *lab)
+{
+	size_t i;
+
+	side_release(&o->ref, lab);
+	side_release(&o->dev, lab);
+	side_release(&o->hp, lab);
+	for (i = 0; i < o->nreached; i++)
+		free(o->reached[i].overload);
+	free(o->reached);
+}

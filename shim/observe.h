@@ -1,0 +1,65 @@
+/*
+ * observe: one sample, run on the reference and on the device, and everything
+ * that was seen.  Nothing here judges.
+ */
+#ifndef CTS_OBSERVE_H
+#define CTS_OBSERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "buf.h"
+#include "lab.h"
+
+/* One value of a result: a tensor, or a Python object as text. */
+struct leaf {
+	bool is_tensor;
+	ctt t;
+	struct ctt_meta meta;		/* of t */
+	ctt bytes;			/* owns p; NULL where not read */
+	const void *p;
+	size_t n;
+	ctt parts[3];			/* of a sparse tensor */
+	const char *part_names[3];
+	int nparts;
+	const char *py;			/* "int", "float", …; static */
+	char *text;
+};
+
+enum raised_kind { RAISED_ERROR, RAISED_UNSUPPORTED, RAISED_OOM };
+
+struct side {
+	bool present;			/* it was run at all */
+	bool raised;
+	enum raised_kind kind;
+	char *type, *message;
+	struct leaf *leaf;
+	size_t n, cap;
+	struct buf tree;
+	int64_t t_us;
+	/* Inputs that changed, and bytes outside of views that did. */
+	struct ctt_change *change;
+	size_t nchange, change_cap;
+	char **alias;			/* per leaf: "in0", "in0=", "out1", "" */
+};
+
+/* An overload that was reached, and what served it. */
+struct reached { char *overload; const char *where; };
+
+struct observation {
+	struct side ref, dev, hp;
+	struct reached *reached;
+	size_t nreached, reached_cap;
+	bool random;			/* the reference drew random numbers */
+	bool same;			/* every output of dev is ref's, bitwise */
+	bool repeated, repeat_same;
+};
+
+/*
+ * Run fn(*args, **kwargs) on copies of the arguments, on the CPU and on the lab's
+ * device.  0, or -1 with e set where the toolkit itself failed.
+ */
+int observe(struct observation *o, const struct lab *lab, PyObject *fn,
+	    PyObject *args, PyObject *kwargs, uint64_t seed, struct err *e);
+void observation_release(struct observation *o, const struct lab *lab);
+
+#endif

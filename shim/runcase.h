@@ -1,0 +1,30 @@
+/*
+ * runcase: a case record run from its start to its end, as records.
+ */
+#ifndef CTS_RUNCASE_H
+#define CTS_RUNCASE_H
+
+#include "case.h"
+#include "lab.h"
+
+struct runcase {
+	struct lab *lab;
+	int out;		/* fd for records */
+	const char *blobs;	/* folder */
+	PyObject *samples;	/* opinfo.samples */
+	bool greeted;		/* the worker's run record is out */
+	double t_import_s;
+};
+
+/* Import the operator database.  0, or -1 with e set (EX_ENVIRON). */
+int runcase_init(struct runcase *r, struct lab *lab, int out,
+		 const char *blobs, struct err *e);
+
+/*
+ * Write start, the observations and end.  0, or -1 with e set: EX_BADINPUT
+ * where the case names what doesn't exist (nothing is written then), EX_ENVIRON
+ * where a record can't be written or the device can't be reached.
+ */
+int runcase(struct runcase *r, const struct case_rec *c, struct err *e);
+
+#endif

@@ -1,0 +1,248 @@
+/*
+ * cts-exec: run cases on the reference and on a device, and write what was
+ * seen.  Reads case records; writes start, obs, end; passes others through.
+ * Exit: 0 all run (however they went), 2 usage, 3 bad input, 4 no torch, no
+ * device, a lost write.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "inventory.h"
+#include "prog.h"
+#include "rec.h"
+#include "runcase.h"
+#include "zygote.h"
+
+static const char usage_text[] =
+"usage: cts-exec [-d DEVICE] [--blobs DIR] [--no-trace] [FILE...]\n"
+"       cts-exec --inventory opinfo|aten [-d DEVICE]\n"
+"       cts-exec --probe -d DEVICE\n"
+"       cts-exec --zygote PATH [--ready-fd FD] [option...]\n"
+"\n"
+"Run each case record of the FILEs (default: standard input) on the CPU and on\n"
+"its device, and write start, obs and end records.\n"
+"\n"
+"  -d, --device DEVICE   run on DEVICE, whatever the case says\n"
+"      --blobs DIR       folder for tensors too big for a record (blobs)\n"
+"      --no-trace        don't record which overloads were reached\n"
+"      --inventory WHAT  print what the installed PyTorch has: opinfo, its\n"
+"                        operator database; aten, the dispatcher's overloads\n"
+"                        and what serves each on DEVICE (cpu)\n"
+"      --probe           print which dtypes and capabilities DEVICE shows\n"
+"      --zygote PATH     import PyTorch, then fork workers on request from\n"
+"                        the socket PATH\n"
+"      --ready-fd FD     write a byte to FD when the zygote can be reached\n"
+"  -h, --help            print this text\n"
+"  -V, --version         print the version\n";
+
+enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
+       OPT_READY };
+
+static const struct option options[] = {
+	{ "device", required_argument, NULL, 'd' },
+	{ "blobs", required_argument, NULL, OPT_BLOBS },
+	{ "no-trace", no_argument, NULL, OPT_TRACE },
+	{ "inventory", required_argument, NULL, OPT_INVENTORY },
+	{ "probe", no_argument, NULL, OPT_PROBE },
+	{ "zygote", required_argument, NULL, OPT_ZYGOTE },
+	{ "ready-fd", required_argument, NULL, OPT_READY },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 }
+};
+
+struct exec {
+	const char *device, *blobs, *inventory, *zygote;
+	bool probe, no_trace;
+	int ready_fd;
+	int out;		/* fd for records */
+	char **files;
+	size_t nfiles;
+	double t0;
+	struct lab lab;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void parse(struct exec *x, int argc, char **argv)
+{
+	int c;
+
+	while ((c = prog_getopt(argc, argv, "d:hV", options)) != -1) {
+		switch (c) {
+		case 'd': x->device = optarg; break;
+		case OPT_BLOBS: x->blobs = optarg; break;
+		case OPT_TRACE: x->no_trace = true; break;
+		case OPT_INVENTORY: x->inventory = optarg; break;
+		case OPT_PROBE: x->probe = true; break;
+		case OPT_ZYGOTE: x->zygote = optarg; break;
+		case OPT_READY:
+			x->ready_fd = (int)prog_int("ready-fd", optarg, 0,
+						    1 << 20);
+			break;
+		}
+	}
+	x->files = argv + optind;
+	x->nfiles = (size_t)(argc - optind);
+	if (x->inventory && strcmp(x->inventory, "opinfo") &&
+	    strcmp(x->inventory, "aten"))
+		exit(prog_usage("--inventory takes opinfo or aten, not '%s'",
+				x->inventory));
+	if (x->probe && !x->device)
+		exit(prog_usage("--probe needs --device"));
+}
+
+static int one_case(struct exec *x, struct runcase *r, struct idset *seen,
+		    const struct rec *rec, struct err *e)
+{
+	struct case_rec c;
+
+	if (rec->kind != REC_CASE)
+		return rec_write(x->out, rec->line, rec->len, e);
+	if (case_read(&c, rec, e))
+		return -1;
+	if (!idset_add(seen, c.id))
+		return err_set(e, EX_BADINPUT, "case '%s' comes twice", c.id);
+	if (x->device)
+		c.device = x->device;
+	return runcase(r, &c, e);
+}
+
+/* Filter records from in to out, with torch and the lab there. */
+static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
+{
+	struct idset *seen = idset_new();
+	struct runcase r;
+	struct err e;
+	struct rec rec;
+	int rc;
+
+	if (runcase_init(&r, &x->lab, x->out, x->blobs, &e))
+		return prog_fail_err(&e);
+	r.t_import_s = now() - x->t0;
+	for (rc = first ? 1 : rec_next(in, &rec, &e); rc > 0;
+	     rc = rec_next(in, &rec, &e)) {
+		if (first)
+			rec = *first;
+		first = NULL;
+		if (one_case(x, &r, seen, &rec, &e)) {
+			if (e.code == EX_BADINPUT)
+				err_prefix(&e, "%s", rec_where(in));
+			rc = -1;
+			break;
+		}
+	}
+	idset_free(seen);
+	return rc < 0 ? prog_fail_err(&e) : 0;
+}
+
+/* A worker that the zygote forked: its records come from fd 0. */
+static int zygote_child(void *ctx)
+{
+	struct exec *x = ctx;
+	struct rec_reader *in;
+	int rc;
+
+	PyOS_AfterFork_Child();
+	x->t0 = now();
+	x->out = prog_private_stdout();
+	if (x->out < 0)
+		return prog_fail(EX_ENVIRON, "unable to keep stdout");
+	in = rec_open(NULL, 0);
+	rc = filter(x, in, NULL);
+	rec_close(in);
+	return rc;
+}
+
+static int serve(struct exec *x)
+{
+	struct runcase warm;
+	struct err e;
+
+	/* Import what every worker needs, so that they share its memory. */
+	if (runcase_init(&warm, &x->lab, -1, x->blobs, &e))
+		return prog_fail_err(&e);
+	Py_DECREF(warm.samples);
+	if (x->device && x->lab.adapter.dev.fork == DEVICE_FORK_OK &&
+	    lab_device(&x->lab, x->device, NULL, &e))
+		return prog_fail_err(&e);
+	if (zygote_serve(x->zygote, 0, x->ready_fd, zygote_child, x, &e))
+		return prog_fail_err(&e);
+	return 0;
+}
+
+/*
+ * Input is looked at before PyTorch is loaded: its first case names the device
+ * whose environment must be set by then, and no input needs no PyTorch.
+ */
+static int filter_files(struct exec *x)
+{
+	struct rec_reader *in = rec_open(x->files, x->nfiles);
+	struct device d, *known = NULL;
+	struct case_rec c;
+	struct err e;
+	struct rec rec;
+	int rc;
+
+	while ((rc = rec_next(in, &rec, &e)) > 0 && rec.kind != REC_CASE)
+		if (rec_write(x->out, rec.line, rec.len, &e)) {
+			rc = -1;
+			break;
+		}
+	if (rc > 0 && case_read(&c, &rec, &e)) {
+		err_prefix(&e, "%s", rec_where(in));
+		rc = -1;
+	}
+	if (rc > 0 && device_find(&d, prog_root(), x->device ? x->device :
+				  c.device, &e) == 0)
+		known = &d;
+	if (rc > 0 && (!known || lab_open(&x->lab, known, &e)))
+		rc = -1;
+	if (known)
+		device_release(known);
+	if (rc > 0) {
+		x->lab.trace = !x->no_trace;
+		rc = filter(x, in, &rec);
+		lab_close(&x->lab);
+	} else if (rc < 0) {
+		rc = prog_fail_err(&e);
+	}
+	rec_close(in);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct exec x = { .blobs = "blobs", .ready_fd = -1, .t0 = now() };
+	struct device d;
+	struct err e;
+	int rc;
+
+	prog_init("cts-exec", usage_text);
+	parse(&x, argc, argv);
+	x.out = prog_private_stdout();
+	if (x.out < 0)
+		return prog_fail(EX_ENVIRON, "unable to keep stdout");
+	if (!x.inventory && !x.probe && !x.zygote)
+		return prog_finish(filter_files(&x));
+	if (device_find(&d, prog_root(), x.device ? x.device : "cpu", &e) ||
+	    lab_open(&x.lab, &d, &e))
+		return prog_fail_err(&e);
+	x.lab.trace = !x.no_trace;
+	device_release(&d);
+	if (x.zygote)
+		return prog_finish(serve(&x));
+	rc = x.probe ? inventory_probe(&x.lab, x.device, x.out, &e) :
+		!strcmp(x.inventory, "opinfo") ?
+		inventory_opinfo(&x.lab, x.out, &e) :
+		inventory_aten(&x.lab, x.device ? x.device : "cpu", x.out, &e);
+	lab_close(&x.lab);
+	return prog_finish(rc ? prog_fail_err(&e) : 0);
+}
