@@ -1,0 +1,61 @@
+/* A manifest.py, by way of a program of its own that has a Python in it. */
+#include "manifest_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "child.h"
+#include "prog.h"
+#include "xalloc.h"
+
+/* Its answer: {"manifest":…,"keys":[[path,line]…]} or {"error":…,"code":…}. */
+static int take(const cJSON *o, struct buf *text, struct jsonpos *pos,
+		struct err *e)
+{
+	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, "manifest");
+	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "error");
+	const cJSON *code = cJSON_GetObjectItemCaseSensitive(o, "code");
+	const cJSON *k;
+	char *s;
+
+	if (cJSON_IsString(why))
+		return err_set(e, cJSON_IsNumber(code) ? code->valueint :
+			       EX_BADINPUT, "%s", why->valuestring);
+	if (!m)
+		return err_set(e, EX_ENVIRON, "no manifest came back");
+	cJSON_ArrayForEach(k, cJSON_GetObjectItemCaseSensitive(o, "keys"))
+		if (k->child && cJSON_IsString(k->child) &&
+		    cJSON_IsNumber(k->child->next))
+			jsonpos_add(pos, k->child->valuestring,
+				    k->child->next->valueint);
+	jsonpos_sort(pos);
+	s = cJSON_PrintUnformatted(m);
+	buf_addstr(text, s);
+	cJSON_free(s);
+	return 0;
+}
+
+int manifest_eval_py(const char *path, struct buf *text, struct jsonpos *pos,
+		     struct err *e)
+{
+	char *argv[] = { NULL, NULL, NULL };
+	struct buf out = BUF_INIT;
+	cJSON *o;
+	int rc;
+
+	argv[0] = xasprintf("%s/libexec/cts-manifest-py", prog_root());
+	argv[1] = xstrdup(path);
+	rc = child_run(argv, -1, &out, 4 * MANIFEST_MAX, e);
+	o = rc >= 0 ? cJSON_ParseWithLength(out.p, out.len) : NULL;
+	if (rc > 0 && !o)
+		rc = err_set(e, EX_ENVIRON, "%s: its evaluation ended with "
+			     "status %d", path, rc);
+	else if (rc >= 0 && !o)
+		rc = err_set(e, EX_BADINPUT, "%s: it ended Python", path);
+	else if (rc >= 0)
+		rc = take(o, text, pos, e);
+	cJSON_Delete(o);
+	buf_release(&out);
+	free(argv[0]);
+	free(argv[1]);
+	return rc;
+}

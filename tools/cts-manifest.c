@@ -1,0 +1,375 @@
+/*
+ * cts-manifest: write, check and resolve the manifest that says what a device
+ * claims.
+ *
+ * reads	manifest.json or a TorchCTS-style manifest.py; templates/
+ * writes	a manifest, a table for people, or probe records
+ * exit		0 done, 1 a probed claim does not hold (with -e), 2 bad usage,
+ *		3 a wrong manifest, 4 environment
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "dtype.h"
+#include "manifest.h"
+#include "probe.h"
+#include "prog.h"
+#include "rec.h"
+#include "vocab.h"
+#include "xalloc.h"
+
+static const char usage_text[] =
+"usage: cts-manifest check FILE...\n"
+"       cts-manifest resolve [-m FILE] [-d DEVICE] [-l LEVEL] [--dtype D]...\n"
+"       cts-manifest show [-m FILE] [-d DEVICE]\n"
+"       cts-manifest init [--template T] [-d DEVICE] [--format json|py]\n"
+"                         [--probe] [--force] [-o FILE]\n"
+"       cts-manifest probe [-m FILE] [-d DEVICE] [-e] [-o FILE]\n"
+"\n"
+"A manifest is what a PyTorch device claims to support.\n"
+"\n"
+"  check      report everything that is wrong, a line each, on stderr\n"
+"  resolve    print the effective manifest as canonical JSON\n"
+"  show       print what is claimed as a table\n"
+"  init       write a first manifest; never over a file that is there\n"
+"  probe      ask the device about every dtype and capability that is claimed\n"
+"\n"
+"  -m, --manifest FILE    a manifest.json or manifest.py (- is stdin)\n"
+"  -d, --device DEVICE    for that device; without -m, the complete template\n"
+"  -l, --level LEVEL      set semantic_level\n"
+"      --dtype DTYPE      only this dtype (repeatable)\n"
+"      --template T       smoke, minimal, inference, training or complete\n"
+"      --format json|py   what init writes (default: as FILE's name says)\n"
+"      --probe            claim what the live device seems to have: a draft\n"
+"      --force            let init overwrite\n"
+"  -e, --exit-status      probe: exit 1 where a claim does not hold\n"
+"      --failures FILE    probe: the records of those claims alone\n"
+"  -o, --output FILE      write there (probe: the records)\n"
+"  -h, --help             print this and exit\n"
+"  -V, --version          print the version and exit\n"
+"\n"
+"Exit status: 0 done, 1 a probed claim does not hold (with -e), 2 bad usage,\n"
+"3 wrong manifest, 4 environment.\n";
+
+enum { OPT_TEMPLATE = 256, OPT_FORMAT, OPT_PROBE, OPT_FORCE, OPT_DTYPE,
+       OPT_FAILURES };
+
+struct opts {
+	const char *manifest, *device, *template, *format, *output, *failures;
+	char **dtypes;
+	size_t ndtypes;
+	int level;
+	bool probe, force, verdict;
+};
+
+/* Print findings, one line each; the exit status that they make. */
+static int report(const struct findings *f, const struct err *e, bool loaded)
+{
+	bool wrong = false;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if (f->v[i].warn)
+			prog_warn("%s: %s", f->v[i].where, f->v[i].what);
+		else
+			prog_fail(0, "%s: %s", f->v[i].where, f->v[i].what);
+		wrong |= !f->v[i].warn;
+	}
+	if (loaded)
+		return 0;
+	return wrong ? EX_BADINPUT : prog_fail_err(e);
+}
+
+static int do_check(char **files, size_t n)
+{
+	struct findings f;
+	struct manifest *m;
+	struct err e;
+	int rc = 0, one;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		memset(&f, 0, sizeof(f));
+		memset(&e, 0, sizeof(e));
+		m = manifest_load(files[i], &f, &e);
+		one = report(&f, &e, m);
+		if (one > rc)
+			rc = one;
+		manifest_free(m);
+		findings_release(&f);
+	}
+	return rc;
+}
+
+/* The manifest that -m, -d, -l and --dtype ask for; NULL with *rc set. */
+static struct manifest *effective(const struct opts *o, int *rc)
+{
+	struct findings f = { 0 };
+	struct manifest *m;
+	struct err e = { 0 };
+
+	m = o->manifest ? manifest_load(o->manifest, &f, &e) :
+	    manifest_template(o->template ? o->template : "complete", NULL,
+			      &e);
+	*rc = report(&f, &e, m);
+	findings_release(&f);
+	if (!m)
+		return NULL;
+	if ((o->device && manifest_set_device(m, o->device, &e) < 0) ||
+	    (o->level && manifest_set_level(m, o->level) < 0) ||
+	    (o->ndtypes && manifest_only_dtypes(m, o->dtypes, o->ndtypes,
+						&e) < 0)) {
+		*rc = prog_fail_err(&e);
+		manifest_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+/* Write b to path, or to stdout; only a forced write goes over a file. */
+static int put(const struct buf *b, const char *path, bool over)
+{
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (over ? O_TRUNC : O_EXCL);
+	const char *p = b->p;
+	size_t left = b->len;
+	ssize_t n = 0;
+	int fd;
+
+	if (!path || !strcmp(path, "-")) {
+		fwrite(b->p, 1, b->len, stdout);
+		return 0;
+	}
+	fd = open(path, flags, 0666);
+	if (fd < 0 && errno == EEXIST)
+		return prog_fail(EX_BADUSE, "'%s' is there already; --force "
+				 "overwrites it", path);
+	if (fd < 0)
+		return prog_fail(EX_ENVIRON, "unable to create '%s': %s",
+				 path, strerror(errno));
+	for (; left; p += n, left -= (size_t)n) {
+		n = write(fd, p, left);
+		if (n < 0)
+			break;
+	}
+	if (close(fd) < 0 || n < 0)
+		return prog_fail(EX_ENVIRON, "unable to write '%s': %s", path,
+				 strerror(errno));
+	return 0;
+}
+
+static int do_resolve(const struct opts *o)
+{
+	struct buf b = BUF_INIT;
+	struct manifest *m;
+	int rc;
+
+	m = effective(o, &rc);
+	if (!m)
+		return rc;
+	manifest_write_pretty(m, &b);
+	rc = put(&b, o->output, true);
+	buf_release(&b);
+	manifest_free(m);
+	return rc;
+}
+
+static void show_value(const char *kind, const cJSON *x)
+{
+	char *text = cJSON_IsBool(x) || cJSON_IsString(x) ? NULL :
+		     cJSON_PrintUnformatted(x);
+
+	printf("%-28s %-28s %s\n", kind, x->string,
+	       text ? text : cJSON_IsString(x) ? x->valuestring :
+	       cJSON_IsTrue(x) ? "yes" : "no");
+	cJSON_free(text);
+}
+
+/* Two levels, a line each: what of, which, claim. */
+static int do_show(const struct opts *o)
+{
+	const cJSON *x, *y;
+	struct manifest *m;
+	int rc;
+
+	m = effective(o, &rc);
+	if (!m)
+		return rc;
+	cJSON_ArrayForEach(x, manifest_json(m)) {
+		if (!cJSON_IsObject(x)) {
+			show_value("manifest", x);
+			continue;
+		}
+		cJSON_ArrayForEach(y, x)
+			show_value(x->string, y);
+	}
+	manifest_free(m);
+	return rc;
+}
+
+static bool wants_py(const struct opts *o)
+{
+	size_t n = o->output ? strlen(o->output) : 0;
+
+	if (o->format)
+		return !strcmp(o->format, "py");
+	return n > 3 && !strcmp(o->output + n - 3, ".py");
+}
+
+static int do_init(const struct opts *o)
+{
+	const char *path = o->output ? o->output :
+		wants_py(o) ? "manifest.py" : "manifest.json";
+	struct buf b = BUF_INIT;
+	struct probes p = { 0 };
+	struct manifest *m;
+	struct err e = { 0 };
+	struct stat st;
+	int rc;
+
+	/* Said before a probe takes its time, not after. */
+	if (!o->force && strcmp(path, "-") && !stat(path, &st))
+		return prog_fail(EX_BADUSE, "'%s' is there already; --force "
+				 "overwrites it", path);
+	m = effective(o, &rc);
+	if (!m)
+		return rc;
+	if (o->probe) {
+		rc = probe_run(&p, m, true, &e) < 0 ? prog_fail_err(&e) : 0;
+		if (!rc) {
+			probe_table(&p, stderr);
+			probe_draft(&p, m);
+		}
+	}
+	if (!rc) {
+		if (wants_py(o))
+			manifest_write_py(m, &b);
+		else
+			manifest_write_pretty(m, &b);
+		rc = put(&b, path, o->force);
+	}
+	probes_release(&p);
+	buf_release(&b);
+	manifest_free(m);
+	return rc;
+}
+
+static int do_probe(const struct opts *o)
+{
+	struct buf all = BUF_INIT, bad = BUF_INIT;
+	struct probes p = { 0 };
+	struct manifest *m;
+	struct err e = { 0 };
+	int rc;
+
+	m = effective(o, &rc);
+	if (!m)
+		return rc;
+	if (probe_run(&p, m, false, &e) < 0) {
+		rc = prog_fail_err(&e);
+	} else {
+		probe_table(&p, stdout);
+		probe_write(&p, &all, false);
+		probe_write(&p, &bad, true);
+		if (o->output)
+			rc = put(&all, o->output, true);
+		if (!rc && o->failures)
+			rc = put(&bad, o->failures, true);
+		if (!rc && o->verdict && bad.len)
+			rc = EX_NEGATIVE;
+	}
+	probes_release(&p);
+	buf_release(&all);
+	buf_release(&bad);
+	manifest_free(m);
+	return rc;
+}
+
+static int run(const char *what, const struct opts *o, char **args, int n)
+{
+	if (!strcmp(what, "check")) {
+		char *one[] = { (char *)o->manifest };
+
+		if (n || o->manifest)
+			return do_check(n ? args : one, n ? (size_t)n : 1);
+		return prog_usage("check needs a file");
+	}
+	if (n > 1 || (n && o->manifest))
+		return prog_usage("unexpected operand '%s'", args[n - 1]);
+	if (!strcmp(what, "init") && (n || o->manifest))
+		return prog_usage("init reads no manifest");
+	if (o->format && strcmp(o->format, "json") && strcmp(o->format, "py"))
+		return prog_usage("--format is json or py, not '%s'",
+				  o->format);
+	if (!strcmp(what, "resolve"))
+		return do_resolve(o);
+	if (!strcmp(what, "show"))
+		return do_show(o);
+	if (!strcmp(what, "init"))
+		return do_init(o);
+	if (!strcmp(what, "probe"))
+		return do_probe(o);
+	return prog_usage("unknown command '%s'", what);
+}
+
+static const struct option longs[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "manifest", required_argument, NULL, 'm' },
+	{ "device", required_argument, NULL, 'd' },
+	{ "level", required_argument, NULL, 'l' },
+	{ "dtype", required_argument, NULL, OPT_DTYPE },
+	{ "template", required_argument, NULL, OPT_TEMPLATE },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "probe", no_argument, NULL, OPT_PROBE },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "exit-status", no_argument, NULL, 'e' },
+	{ "failures", required_argument, NULL, OPT_FAILURES },
+	{ "output", required_argument, NULL, 'o' },
+	{ 0 },
+};
+
+static void take_option(struct opts *o, int c)
+{
+	switch (c) {
+	case 'm': o->manifest = optarg; break;
+	case 'd': o->device = optarg; break;
+	case 'l': o->level = (int)prog_int("--level", optarg, 1, 8); break;
+	case 'e': o->verdict = true; break;
+	case 'o': o->output = optarg; break;
+	case OPT_TEMPLATE: o->template = optarg; break;
+	case OPT_FORMAT: o->format = optarg; break;
+	case OPT_PROBE: o->probe = true; break;
+	case OPT_FORCE: o->force = true; break;
+	case OPT_FAILURES: o->failures = optarg; break;
+	case OPT_DTYPE:
+		o->dtypes = xrealloc(o->dtypes, (o->ndtypes + 1) *
+				     sizeof(*o->dtypes));
+		o->dtypes[o->ndtypes++] = optarg;
+		break;
+	default: break;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o = { 0 };
+	const char *what;
+	int c, rc;
+
+	prog_init("cts-manifest", usage_text);
+	while ((c = prog_getopt(argc, argv, "hVm:d:l:eo:", longs)) != -1)
+		take_option(&o, c);
+	if (optind == argc)
+		return prog_finish(prog_usage("expected a command: check, "
+			"resolve, show, init or probe"));
+	what = argv[optind++];
+	if (strcmp(what, "check") && optind < argc && !o.manifest)
+		o.manifest = argv[optind++];
+	rc = run(what, &o, argv + optind, argc - optind);
+	free(o.dtypes);
+	return prog_finish(rc);
+}
