@@ -5,6 +5,7 @@
 #ifndef CTS_CLUSTER_H
 #define CTS_CLUSTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "strmap.h"
 #include "tally.h"
@@ -13,7 +14,9 @@ struct cluster {
 	char *op, *check;
 	struct counts dtypes, variants;
 	size_t cases, waived;
-	char *first;		/* the least id among its cases */
+	/* The case to look at: the least id of the plain ones, if any. */
+	char *first;
+	bool plain;
 };
 
 struct clusters {

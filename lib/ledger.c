@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "json.h"
 
 #define LEDGER_MAX (64u << 20)
 
@@ -20,8 +21,6 @@ static size_t find_key(const struct ledger_key *keys, size_t nkeys,
 static int read_value(const struct ledger_key *k, const cJSON *item,
 		      const char **value, struct err *e)
 {
-	if (*value)
-		return err_set(e, EX_BADINPUT, "'%s' twice", k->name);
 	if (!cJSON_IsString(item) || !*item->valuestring ||
 	    (k->ok && !k->ok(item->valuestring)))
 		return err_set(e, EX_BADINPUT, "'%s' must be %s", k->name,
@@ -69,16 +68,12 @@ int ledger_read(const char *path, const struct ledger_key *keys, size_t nkeys,
 	for (char *p = b.p, *end = b.p + b.len; p < end && rc == 0; ) {
 		char *lf = memchr(p, '\n', (size_t)(end - p));
 		size_t n = (size_t)((lf ? lf : end) - p);
-		cJSON *o = NULL;
-		const char *stop;
+		cJSON *o;
 
 		lineno++;
 		if (strspn(p, " \t\r") < n) {
-			if (lf)
-				*lf = '\0';
-			if (strlen(p) == n)
-				o = cJSON_ParseWithOpts(p, &stop, 1);
-			rc = read_object(o, keys, nkeys, value, e);
+			o = json_parse(p, n, e);
+			rc = o ? read_object(o, keys, nkeys, value, e) : -1;
 			if (rc == 0)
 				rc = line(ctx, value, lineno, e);
 			if (rc)

@@ -80,8 +80,8 @@ static void head(const struct report *r, struct doc *d)
 		doc_paraf(d, DOC_NOTE, "Reading stopped here: %s",
 			  s->input_error);
 	if (s->unjudged)
-		doc_paraf(d, DOC_NOTE, "%zu cases ran and have no verdict; "
-			  "cts-compare gives them.", s->unjudged);
+		doc_paraf(d, DOC_NOTE, "Ran and have no verdict: %zu. "
+			  "cts-compare gives it.", s->unjudged);
 	if (s->unnamed)
 		doc_paraf(d, DOC_NOTE, "%zu cases were promised by the "
 			  "selection and no record names them.", s->unnamed);

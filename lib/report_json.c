@@ -30,7 +30,8 @@ static void write_facts(const struct summary *s, struct jw *w)
 	jw_int(w, s->level_lo);
 	jw_int(w, s->level_hi);
 	jw_arr_end(w);
-	kopt(w, "seed", s->seed);
+	if (s->seed)
+		jw_kint(w, "seed", strtoll(s->seed, NULL, 10));
 }
 
 static void write_tallies(const struct tallies *t, struct jw *w,

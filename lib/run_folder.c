@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "buf.h"
+#include "json.h"
 #include "rec.h"
 #include "xalloc.h"
 
@@ -81,10 +82,7 @@ static const char *reference_run(const cJSON *o, struct err *e)
 	return run;
 }
 
-/*
- * The folder or stream that a reference means; new.  A file that is no
- * reference at all (a stream, a record) gives NULL without e->code.
- */
+/* The folder or stream that a reference means; new, or NULL with e set. */
 static char *follow_reference(const char *file, struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -92,10 +90,9 @@ static char *follow_reference(const char *file, struct err *e)
 	const char *run;
 	cJSON *o = NULL;
 
-	e->code = 0;
 	if (buf_read_file(&b, file, REF_MAX, e) < 0)
 		goto out;
-	o = cJSON_ParseWithLength(b.p, b.len);
+	o = json_parse(b.p, b.len, e);
 	if (!cJSON_IsObject(o)) {
 		err_set(e, EX_BADINPUT, "%s: not a reference to a run", file);
 		goto out;
@@ -130,7 +127,6 @@ static char *resolve(const char *name, bool *is_dir, struct err *e)
 
 	if (stat(name, &st) < 0) {
 		err_sys(e, errno, "cannot open '%s'", name);
-		e->code = EX_BADINPUT;
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode) || !has_suffix(name, ".json")) {
@@ -142,7 +138,6 @@ static char *resolve(const char *name, bool *is_dir, struct err *e)
 		return NULL;
 	if (stat(path, &st) < 0) {
 		err_sys(e, errno, "%s: cannot open '%s'", name, path);
-		e->code = EX_BADINPUT;
 		free(path);
 		return NULL;
 	}

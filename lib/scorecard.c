@@ -233,6 +233,11 @@ static void probes(struct card *k)
 	}
 }
 
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /* Things that are no failure, a line each. */
 static void asides(struct card *k)
 {
@@ -240,14 +245,15 @@ static void asides(struct card *k)
 	const struct baseline *b = k->r->base;
 
 	if (s->advice.keys.n)
-		buf_addf(k->out, "advice: %zu findings, none a failure\n",
-			 s->advice.keys.n);
+		buf_addf(k->out, "advice: %zu finding%s, none a failure\n",
+			 s->advice.keys.n, plural(s->advice.keys.n));
 	if (s->oracle_keys.n)
-		buf_addf(k->out, "no expected result for %zu samples\n",
-			 s->oracle_keys.n);
+		buf_addf(k->out, "no expected result for %zu sample%s\n",
+			 s->oracle_keys.n, plural(s->oracle_keys.n));
 	if (s->default_ops.names.n)
-		buf_addf(k->out, "default budget for %zu ops\n",
-			 s->default_ops.names.n);
+		buf_addf(k->out, "default budget for %zu op%s\n",
+			 s->default_ops.names.n,
+			 plural(s->default_ops.names.n));
 	if (s->waived)
 		buf_addf(k->out, "waived: %zu of the cases that do not pass\n",
 			 s->waived);
@@ -257,8 +263,9 @@ static void asides(struct card *k)
 			 "run\n", b->regressions.n, b->fixes.n, b->still,
 			 b->added.n, b->gone.n);
 	if (s->unjudged)
-		buf_addf(k->out, "%zu cases ran and have no verdict: "
-			 "cts-compare gives them\n", s->unjudged);
+		buf_addf(k->out, "%zu case%s ran without a verdict: "
+			 "cts-compare gives it\n", s->unjudged,
+			 plural(s->unjudged));
 	if (s->t_wall_s > 0)
 		buf_addf(k->out, "%.1f s, of which imports %.1f s; peak memory "
 			 "%.0f MB\n", s->t_wall_s, s->t_import_s,

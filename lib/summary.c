@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "json.h"
 #include "text.h"
 #include "xalloc.h"
 
@@ -451,7 +452,7 @@ static int read_outcome(const cJSON *o, enum outcome *out, struct err *e)
 static int add_verdict(struct summary *s, const struct rec *r, struct err *e)
 {
 	const char *id = need_id(r, e);
-	enum outcome outcome;
+	enum outcome outcome = OUT_ERROR;
 	struct sum_case *c;
 	struct failure *f;
 
@@ -686,7 +687,7 @@ int summary_stages(struct summary *s, const char *path, struct err *e)
 		next = line + n + (line[n] == '\n');
 		if (strspn(line, " \t\r") >= n)
 			continue;
-		o = cJSON_ParseWithLength(line, n);
+		o = json_parse(line, n, e);
 		if (!cJSON_IsObject(o)) {
 			rc = err_set(e, EX_BADINPUT, "%s:%d: not a JSON object",
 				     path, lineno);
@@ -790,6 +791,7 @@ static void settle(struct summary *s, struct sum_case *c, struct waivers *w)
 {
 	char level[8] = "unknown";
 	struct waiver *hit;
+	size_t at;
 
 	c->accounted = strmap_find(&s->account_ids, summary_id(s, c)) !=
 		       STRMAP_NONE;
@@ -804,8 +806,8 @@ static void settle(struct summary *s, struct sum_case *c, struct waivers *w)
 	tally_add(&s->by_dtype.v[c->dtype], c->outcome);
 	if (c->level)
 		snprintf(level, sizeof(level), "%d", c->level);
-	tally_add(&s->by_level.v[tallies_name(&s->by_level, level)],
-		  c->outcome);
+	at = tallies_name(&s->by_level, level);
+	tally_add(&s->by_level.v[at], c->outcome);
 	s->unjudged += c->ended && !c->verdicts;
 	if (c->outcome != OUT_PASS) {
 		settle_failure(s, c, w);
