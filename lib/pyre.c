@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "buf.h"
+#include "xalloc.h"
 
 #define GROUPS 64
 
@@ -219,7 +220,8 @@ static int group_open(struct trans *t)
 		} else if (*t->p == '=' || *t->p == '!' ||
 			   (*t->p == '<' && t->p[1] &&
 			    strchr("=!", t->p[1]))) {
-			return bad(t, "look-around is not supported");
+			return bad(t, "look-around is supported "
+				   "only as ^(?!…) or ^(?=…) in front");
 		} else {
 			return bad(t, "this kind of (?…) group is not "
 				   "supported");
@@ -314,10 +316,6 @@ static int translate(struct trans *t)
 {
 	int rc;
 
-	if (!strncmp(t->p, "(?i)", 4)) {
-		t->icase = true;
-		t->p += 4;
-	}
 	while (*t->p) {
 		switch (*t->p) {
 		case '\\':
@@ -357,43 +355,153 @@ static int translate(struct trans *t)
 	return t->depth ? bad(t, "a '(' without ')'") : 0;
 }
 
-int pyre_compile(struct pyre *p, const char *pattern, struct err *e)
+/* One pattern without look-ahead, or part of one, held at the start. */
+static int compile(regex_t *re, const char *pattern, size_t n, bool anchored,
+		   bool icase, struct err *e)
 {
+	char *copy = xstrndup(pattern, n);
 	struct trans t = {
-		.p = pattern, .out = BUF_INIT, .e = e,
-		.weight = { 1 },
+		.p = copy, .out = BUF_INIT, .e = e, .weight = { 1 },
+		.icase = icase,
 	};
 	char why[128];
 	int rc;
 
-	memset(p, 0, sizeof(*p));
-	if (!*pattern) {
-		p->any = true;
-		return 0;
-	}
-	if (strlen(pattern) > PYRE_MAX)
-		return err_set(e, EX_BADUSE, "it is longer than %d bytes",
-			       PYRE_MAX);
+	if (anchored)
+		buf_addstr(&t.out, "^(");
 	rc = translate(&t);
 	if (!rc) {
-		rc = regcomp(&p->re, t.out.p, REG_EXTENDED | REG_NOSUB |
+		if (anchored)
+			buf_addch(&t.out, ')');
+		rc = regcomp(re, t.out.p, REG_EXTENDED | REG_NOSUB |
 			     (t.icase ? REG_ICASE : 0));
 		if (rc) {
-			regerror(rc, &p->re, why, sizeof(why));
+			regerror(rc, re, why, sizeof(why));
 			rc = err_set(e, EX_BADUSE, "%s", why);
 		}
 	}
 	buf_release(&t.out);
+	free(copy);
+	return rc;
+}
+
+/* Bytes of the group at p, its parentheses included; 0: not closed. */
+static size_t group_len(const char *p)
+{
+	const char *from = p;
+	bool set = false;
+	int depth = 0;
+
+	for (; *p; p++) {
+		if (*p == '\\') {
+			if (!*++p)
+				return 0;
+		} else if (set) {
+			set = *p != ']';
+		} else if (*p == '[') {
+			set = true;
+			p += p[1] == '^';
+			p += p[1] == ']';
+		} else if (*p == '(') {
+			depth++;
+		} else if (*p == ')' && !--depth) {
+			return (size_t)(p - from) + 1;
+		}
+	}
+	return 0;
+}
+
+/* Whether '|' stands outside all groups. */
+static bool alternates(const char *p)
+{
+	size_t n;
+
+	for (; *p; p++) {
+		n = *p == '(' ? group_len(p) : 0;
+		if (*p == '\\' && p[1])
+			p++;
+		else if (n)
+			p += n - 1;
+		else if (*p == '|')
+			return true;
+	}
+	return false;
+}
+
+static bool is_ahead(const char *p)
+{
+	return p[0] == '(' && p[1] == '?' && (p[2] == '!' || p[2] == '=');
+}
+
+/* ^(?!a)(?=b)rest: each condition apart, since all hold at the start. */
+static int compile_ahead(struct pyre *p, const char *s, bool icase,
+			 struct err *e)
+{
+	size_t n;
+
+	while (is_ahead(s)) {
+		n = group_len(s);
+		if (!n)
+			return err_set(e, EX_BADUSE, "a '(' without ')'");
+		if (p->nahead == PYRE_AHEAD)
+			return err_set(e, EX_BADUSE, "too many look-aheads");
+		p->wanted[p->nahead] = s[2] == '=';
+		if (compile(&p->ahead[p->nahead], s + 3, n - 4, true, icase, e))
+			return -1;
+		p->nahead++;
+		s += n;
+	}
+	if (*s && strchr("*+?{", *s))
+		return err_set(e, EX_BADUSE, "a look-ahead can't be repeated");
+	if (alternates(s))
+		return err_set(e, EX_BADUSE, "a look-ahead and a '|' outside "
+			       "all groups");
+	return compile(&p->re, s, strlen(s), true, icase, e);
+}
+
+static void release_ahead(struct pyre *p)
+{
+	while (p->nahead)
+		regfree(&p->ahead[--p->nahead]);
+}
+
+int pyre_compile(struct pyre *p, const char *pattern, struct err *e)
+{
+	bool icase = !strncmp(pattern, "(?i)", 4);
+	const char *s = pattern + (icase ? 4 : 0);
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	if (!*s) {
+		p->any = true;
+		return 0;
+	}
+	if (strlen(s) > PYRE_MAX)
+		return err_set(e, EX_BADUSE, "it is longer than %d bytes",
+			       PYRE_MAX);
+	if (*s == '^' && is_ahead(s + 1))
+		rc = compile_ahead(p, s + 1, icase, e);
+	else
+		rc = compile(&p->re, s, strlen(s), false, icase, e);
+	if (rc)
+		release_ahead(p);
 	return rc;
 }
 
 bool pyre_search(const struct pyre *p, const char *subject)
 {
+	size_t i;
+
+	for (i = 0; i < p->nahead; i++)
+		if (!regexec(&p->ahead[i], subject, 0, NULL, 0) !=
+		    p->wanted[i])
+			return false;
 	return p->any || !regexec(&p->re, subject, 0, NULL, 0);
 }
 
 void pyre_release(struct pyre *p)
 {
+	release_ahead(p);
 	if (!p->any)
 		regfree(&p->re);
 	memset(p, 0, sizeof(*p));

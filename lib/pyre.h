@@ -2,10 +2,11 @@
  * pyre: regular expressions as Python users write them, searched anywhere in
  * the subject like re.search(), on top of POSIX extended ones.  The common
  * Python spellings are translated: (?:…), (?P<name>…), (?i) in front, \d \w \s \b
- * and their opposites, \A \Z, lazy quantifiers, escapes inside brackets.  What
- * only a backtracking matcher can do (look-around, back-references, possessive
- * and atomic groups) is refused, and so are repeats that multiply beyond
- * PYRE_REPEAT, since a manifest must not be able to hang a tool.
+ * and their opposites, \A \Z, lazy quantifiers, escapes inside brackets, and
+ * look-ahead at the very start, ^(?!…) and ^(?=…).  What only a backtracking
+ * matcher can do (other look-around, back-references, possessive and atomic
+ * groups) is refused, and so are repeats that multiply beyond PYRE_REPEAT, since
+ * a manifest must not be able to hang a tool.
  */
 #ifndef CTS_PYRE_H
 #define CTS_PYRE_H
@@ -17,9 +18,14 @@
 #define PYRE_MAX 16384		/* bytes of a pattern */
 #define PYRE_REPEAT 1000
 
+#define PYRE_AHEAD 4
+
 struct pyre {
 	regex_t re;
 	bool any;		/* the empty pattern: matches everything */
+	regex_t ahead[PYRE_AHEAD];
+	bool wanted[PYRE_AHEAD];	/* whether ahead[i] must match */
+	size_t nahead;
 };
 
 /* 0, or -1 with e set (EX_BADUSE; the message has no pattern in it). */

@@ -187,7 +187,8 @@ static int write_dict(struct jw *w, PyObject *o, struct buf *path,
 		path->len = was;
 		path->p[was] = '\0';
 	}
-	jw_obj_end(w);
+	if (!rc)
+		jw_obj_end(w);
 	buf_release(&key);
 	return rc;
 }
@@ -207,7 +208,8 @@ static int write_list(struct jw *w, PyObject *o, struct buf *path,
 		path->len = was;
 		path->p[was] = '\0';
 	}
-	jw_arr_end(w);
+	if (!rc)
+		jw_arr_end(w);
 	Py_XDECREF(seq);
 	return rc;
 }
