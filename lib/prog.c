@@ -132,10 +132,10 @@ static _Noreturn void bad_option(int c, char **argv, const char *shorts)
 {
 	const char *word = argv[optind - 1];
 
-	if (optopt && optopt < 256 && strchr(shorts, optopt) && c == ':')
-		prog_usage("option '-%c' needs an argument", optopt);
-	else if (c == ':')
+	if (c == ':' && !strncmp(word, "--", 2))
 		prog_usage("option '%s' needs an argument", word);
+	else if (c == ':')
+		prog_usage("option '-%c' needs an argument", optopt);
 	else if (optopt && optopt < 256 && !strchr(shorts, optopt))
 		prog_usage("unknown option '-%c'", optopt);
 	else if (optopt)

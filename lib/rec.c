@@ -432,8 +432,12 @@ bool rec_pending(struct rec_reader *r)
 {
 	struct pollfd pfd = { .fd = r->fd, .events = POLLIN };
 
-	if (r->fd < 0)
-		return r->at < r->nfiles && strcmp(r->files[r->at], "-");
+	if (r->fd < 0) {		/* between two files */
+		if (r->at == r->nfiles)
+			return false;
+		pfd.fd = 0;
+		return strcmp(r->files[r->at], "-") || poll(&pfd, 1, 0) > 0;
+	}
 	if (r->scanned < r->len &&
 	    memchr(r->text + r->scanned, '\n', r->len - r->scanned))
 		return true;
