@@ -21,32 +21,47 @@ static uint32_t ror(uint32_t x, int n)
 	return x >> n | x << (32 - n);
 }
 
-static void block(uint32_t h[8], const unsigned char *p)
+#define SIGMA(x, a, b, c) (ror(x, a) ^ ror(x, b) ^ ror(x, c))
+#define sigma(x, a, b, c) (ror(x, a) ^ ror(x, b) ^ (x) >> (c))
+
+/* One round; the caller renames the eight words in place of moving them. */
+#define ROUND(a, b, c, d, e, f, g, h, i) do { \
+	t = h + SIGMA(e, 6, 11, 25) + (g ^ (e & (f ^ g))) + k[i] + w[i]; \
+	d += t; \
+	h = t + SIGMA(a, 2, 13, 22) + ((a & b) | (c & (a | b))); \
+} while (0)
+
+static void block(uint32_t s[8], const unsigned char *p)
 {
-	uint32_t w[64], v[8], t1, t2;
+	uint32_t a = s[0], b = s[1], c = s[2], d = s[3];
+	uint32_t e = s[4], f = s[5], g = s[6], h = s[7];
+	uint32_t w[64], t;
 	int i;
 
 	for (i = 0; i < 16; i++, p += 4)
 		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
 		       (uint32_t)p[2] << 8 | p[3];
 	for (; i < 64; i++)
-		w[i] = w[i - 16] + w[i - 7] +
-		       (ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^
-			w[i - 15] >> 3) +
-		       (ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^
-			w[i - 2] >> 10);
-	memcpy(v, h, sizeof(v));
-	for (i = 0; i < 64; i++) {
-		t1 = v[7] + (ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25)) +
-		     ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		t2 = (ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22)) +
-		     ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += t1;
-		v[0] = t1 + t2;
+		w[i] = w[i - 16] + w[i - 7] + sigma(w[i - 15], 7, 18, 3) +
+		       sigma(w[i - 2], 17, 19, 10);
+	for (i = 0; i < 64; i += 8) {
+		ROUND(a, b, c, d, e, f, g, h, i);
+		ROUND(h, a, b, c, d, e, f, g, i + 1);
+		ROUND(g, h, a, b, c, d, e, f, i + 2);
+		ROUND(f, g, h, a, b, c, d, e, i + 3);
+		ROUND(e, f, g, h, a, b, c, d, i + 4);
+		ROUND(d, e, f, g, h, a, b, c, i + 5);
+		ROUND(c, d, e, f, g, h, a, b, i + 6);
+		ROUND(b, c, d, e, f, g, h, a, i + 7);
 	}
-	for (i = 0; i < 8; i++)
-		h[i] += v[i];
+	s[0] += a;
+	s[1] += b;
+	s[2] += c;
+	s[3] += d;
+	s[4] += e;
+	s[5] += f;
+	s[6] += g;
+	s[7] += h;
 }
 
 void sha256_init(struct sha256 *s)
