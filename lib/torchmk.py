@@ -64,7 +64,9 @@ def main():
         "TORCH_LIB": lib,
         "TORCH_SITE": os.path.dirname(d),
         "TORCH_CXXFLAGS":
-            "-D_GLIBCXX_USE_CXX11_ABI=%s -isystem %s -isystem %s/torch/csrc/"
+            # torch's headers check more where the library, built with
+            # NDEBUG, left out what they check.
+            "-DNDEBUG -D_GLIBCXX_USE_CXX11_ABI=%s -isystem %s -isystem %s/torch/csrc/"
             "api/include" % (abi, inc, inc),
         "TORCH_LDFLAGS":
             "-L%s -Wl,-rpath,%s -ltorch_python -ltorch -ltorch_cpu -lc10"

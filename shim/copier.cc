@@ -78,12 +78,9 @@ struct ctt_copying {
 		if (hp && type(src) != src.scalar_type())
 			t = t.to(type(src));
 		t = t.to(device);
-		// to() returns its argument when there is nothing to do.
-		if (t.unsafeGetTensorImpl() == src.unsafeGetTensorImpl() ||
-		    t.is_alias_of(src))
-			t = src.layout() == at::kStrided ?
-				src.detach().clone(at::MemoryFormat::Preserve) :
-				src.detach().clone();
+		// to() gives back its argument when there is nothing to do.
+		if (device.is_cpu() && t.scalar_type() == src.scalar_type())
+			t = src.detach().clone();
 		whole.push_back({{input, src}, t});
 		return t;
 	}

@@ -240,15 +240,39 @@ static void note_aliases(struct side *s, const struct lab *lab,
 		s->alias[i] = alias_of(s, i, lab, c);
 }
 
-/* Make the call and look at what came of it. */
+static void note_reached(void *ctx, const char *overload, const char *where)
+{
+	struct observation *o = ctx;
+
+	o->reached = xgrow(o->reached, &o->reached_cap, o->nreached + 1,
+			   sizeof(*o->reached));
+	o->reached[o->nreached].overload = xstrdup(overload);
+	o->reached[o->nreached++].where = where;
+}
+
+/* The call itself; on the device (o not NULL) with a trace of overloads. */
+static PyObject *invoke(const struct lab *lab, PyObject *fn,
+			const struct call *c, struct observation *o)
+{
+	PyObject *ret;
+
+	if (!o || !lab->trace)
+		return PyObject_Call(fn, c->args, c->kwargs);
+	lab->api->trace_begin(lab->adapter.dev.string);
+	ret = PyObject_Call(fn, c->args, c->kwargs);
+	lab->api->trace_end(note_reached, o);
+	return ret;
+}
+
+/* Make the call and look at what came of it; o: on the device. */
 static void run(struct side *s, const struct lab *lab, PyObject *fn,
-		const struct call *c, const struct adapter *sync)
+		const struct call *c, struct observation *o)
 {
 	int64_t t0 = now_us();
-	PyObject *ret = PyObject_Call(fn, c->args, c->kwargs);
+	PyObject *ret = invoke(lab, fn, c, o);
 
 	s->present = true;
-	if (!ret || (sync && adapter_sync(sync))) {
+	if (!ret || (o && adapter_sync(&lab->adapter))) {
 		s->t_us = now_us() - t0;
 		catch(s);
 		Py_XDECREF(ret);
@@ -323,16 +347,6 @@ static bool same_sides(const struct lab *lab, const struct side *a,
 	return true;
 }
 
-static void note_reached(void *ctx, const char *overload, const char *where)
-{
-	struct observation *o = ctx;
-
-	o->reached = xgrow(o->reached, &o->reached_cap, o->nreached + 1,
-			   sizeof(*o->reached));
-	o->reached[o->nreached].overload = xstrdup(overload);
-	o->reached[o->nreached++].where = where;
-}
-
 static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 		   PyObject *args, PyObject *kwargs, uint64_t seed,
 		   struct err *e)
@@ -382,11 +396,7 @@ static int run_dev(struct observation *o, const struct lab *lab, PyObject *fn,
 	lab->api->cpu_seed(seed);
 	if (o->random)
 		adapter_seed(&lab->adapter, seed);
-	if (lab->trace)
-		lab->api->trace_begin(device);
-	run(&o->dev, lab, fn, &c, &lab->adapter);
-	if (lab->trace)
-		lab->api->trace_end(note_reached, o);
+	run(&o->dev, lab, fn, &c, o);
 	call_release(&c, lab->api);
 	if (o->dev.raised)
 		settle(lab);

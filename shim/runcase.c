@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include "dtype.h"
 #include "observe.h"
 #include "obsw.h"
 #include "prog.h"
@@ -150,6 +151,10 @@ static int check_case(const struct case_rec *c, struct err *e)
 {
 	if (strcmp(c->suite, "opinfo"))
 		return err_set(e, EX_BADINPUT, "unknown suite '%s'", c->suite);
+	if (!dtype_find(c->dtype))
+		return err_set(e, EX_BADINPUT,
+			       "unknown dtype '%s', the nearest is '%s'",
+			       c->dtype, dtype_nearest(c->dtype));
 	if (strcmp(c->variant, "plain"))
 		return err_set(e, EX_BADINPUT, "unknown variant '%s'",
 			       c->variant);
