@@ -1,6 +1,7 @@
 #include "intake.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,24 +24,65 @@ void item_release(struct item *it)
 	memset(it, 0, sizeof(*it));
 }
 
-void intake_init(struct intake *in, int fd)
+void intake_init(struct intake *in, char *const *files)
 {
+	static char dash[] = "-", *const standard[] = { dash, NULL };
+
 	memset(in, 0, sizeof(*in));
-	in->fd = fd;
+	in->files = files && *files ? files : standard;
+	in->fd = -1;
+	in->name = "<stdin>";
 	buf_init(&in->text);
 	in->seen = idset_new();
 }
 
+static void close_file(struct intake *in)
+{
+	if (in->fd > 0)
+		close(in->fd);
+	in->fd = -1;
+	in->lineno = 0;
+}
+
 void intake_release(struct intake *in)
 {
+	close_file(in);
 	buf_release(&in->text);
 	idset_free(in->seen);
+}
+
+static int wrong(const struct intake *in, struct err *e, const char *what)
+{
+	return err_set(e, EX_BADINPUT, "%s:%lu: %s", in->name, in->lineno,
+		       what);
+}
+
+/* Have a file open; eof is set where there is none left. */
+static int next_file(struct intake *in, struct err *e)
+{
+	const char *name = *in->files;
+
+	if (!name) {
+		in->eof = true;
+		return 0;
+	}
+	in->files++;
+	if (!strcmp(name, "-")) {
+		in->name = "<stdin>";
+		in->fd = 0;
+		return 0;
+	}
+	in->name = name;
+	in->fd = open(name, O_RDONLY | O_CLOEXEC);
+	return in->fd < 0 ? err_sys(e, errno, "cannot open '%s'", name) : 0;
 }
 
 int intake_read(struct intake *in, struct err *e)
 {
 	ssize_t n;
 
+	if (in->eof || (in->fd < 0 && next_file(in, e) < 0))
+		return in->eof ? 0 : -1;
 	if (in->eof)
 		return 0;
 	if (in->pos) {
@@ -56,18 +98,21 @@ int intake_read(struct intake *in, struct err *e)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
-	if (n <= 0)
-		in->eof = true;
 	if (n < 0)
-		return err_sys(e, errno, "<stdin>: cannot read");
+		return err_sys(e, errno, "%s: cannot read", in->name);
 	in->text.len += (size_t)n;
 	in->text.p[in->text.len] = '\0';
+	if (n > 0)
+		return 0;
+	if (in->text.len) {
+		in->lineno++;
+		return wrong(in, e, "record is cut: no newline at the end of "
+			     "input");
+	}
+	close_file(in);
+	if (!*in->files)
+		in->eof = true;
 	return 0;
-}
-
-static int wrong(const struct intake *in, struct err *e, const char *what)
-{
-	return err_set(e, EX_BADINPUT, "<stdin>:%lu: %s", in->lineno, what);
 }
 
 static int read_case(struct intake *in, struct item *it, struct rec *r,
@@ -76,10 +121,10 @@ static int read_case(struct intake *in, struct item *it, struct rec *r,
 	struct case_rec c;
 
 	if (case_read(&c, r, e) < 0)
-		return err_prefix(e, "<stdin>:%lu", in->lineno);
+		return err_prefix(e, "%s:%lu", in->name, in->lineno);
 	if (!idset_add(in->seen, c.id))
-		return err_set(e, EX_BADINPUT, "<stdin>:%lu: case '%s' is here "
-			       "a second time", in->lineno, c.id);
+		return err_set(e, EX_BADINPUT, "%s:%lu: case '%s' is here a "
+			       "second time", in->name, in->lineno, c.id);
 	it->id = xstrdup(c.id);
 	it->run = xstrdup(c.run);
 	it->device = xstrdup(c.device ? c.device : "");
@@ -101,8 +146,8 @@ static int parse(struct intake *in, struct item *it, char *line, size_t len,
 	if (scan_record(&s, line, len) < 0) {
 		r.json = json_parse(line, len, e);
 		if (!r.json)
-			return err_prefix(e, "<stdin>:%lu: cannot parse record",
-					  in->lineno);
+			return err_prefix(e, "%s:%lu: cannot parse record",
+					  in->name, in->lineno);
 		cJSON_Delete(r.json);
 		return wrong(in, e, "not a record of version 1 with kind, id "
 			     "and run");
@@ -111,8 +156,8 @@ static int parse(struct intake *in, struct item *it, char *line, size_t len,
 	if (it->is_case) {
 		r.json = json_parse(line, len, e);
 		if (!r.json)
-			return err_prefix(e, "<stdin>:%lu: cannot parse record",
-					  in->lineno);
+			return err_prefix(e, "%s:%lu: cannot parse record",
+					  in->name, in->lineno);
 		r.kind = REC_CASE;
 		r.id = rec_str_opt(r.json, "id", "");
 		r.run = rec_str_opt(r.json, "run", "");
@@ -137,12 +182,10 @@ int intake_next(struct intake *in, struct item *it, struct err *e)
 		    in->text.len - in->scanned);
 	if (!nl) {
 		in->scanned = in->text.len;
-		len = in->text.len - in->pos;
-		if (len < REC_MAX && (!in->eof || !len))
+		if (in->text.len - in->pos < REC_MAX)
 			return 0;
 		in->lineno++;
-		return wrong(in, e, len >= REC_MAX ? "record is over 1 MiB" :
-			     "record is cut: no newline at the end of input");
+		return wrong(in, e, "record is over 1 MiB");
 	}
 	in->lineno++;
 	len = (size_t)(nl - line);

@@ -1,6 +1,6 @@
 /*
- * intake: the stream that cts-isolate is given, read as it comes and never
- * waited for: cases to be run, and records that pass by.
+ * intake: the stream that cts-isolate is given, files or stdin, read as it
+ * comes and never waited for: cases to be run, and records that pass by.
  */
 #ifndef CTS_INTAKE_H
 #define CTS_INTAKE_H
@@ -26,7 +26,9 @@ struct item {
 void item_release(struct item *it);
 
 struct intake {
-	int fd;
+	char *const *files;	/* still to be opened, NULL-terminated */
+	const char *name;	/* of the present one, for messages */
+	int fd;			/* to be polled; -1: nothing is open */
 	bool eof;		/* nothing more comes */
 	struct buf text;	/* from pos on */
 	size_t pos, scanned;
@@ -34,18 +36,19 @@ struct intake {
 	struct idset *seen;
 };
 
-void intake_init(struct intake *in, int fd);
+/* files: NULL-terminated, borrowed; none or "-": stdin. */
+void intake_init(struct intake *in, char *const *files);
 void intake_release(struct intake *in);
 
 /*
- * Take what can be read with one call; poll() fd first.  0, or -1 with e set
- * where it can't be read.
+ * Take what can be read with one call; poll() fd first, where there is one.
+ * 0, or -1 with e set where a file can't be read or ends amid a line.
  */
 int intake_read(struct intake *in, struct err *e);
 
 /*
  * The next record: 1 with *it filled (the caller releases it), 0 where no
- * whole one is here, -1 with e set ("<stdin>:LINE: ...") for what is not a
+ * whole one is here, -1 with e set ("FILE:LINE: ...") for what is not a
  * record, a case that is none, or one that was there before.
  */
 int intake_next(struct intake *in, struct item *it, struct err *e);

@@ -38,21 +38,18 @@ int journal_init(struct journal *j, const char *runlog, struct err *e)
 
 void journal_release(struct journal *j)
 {
-	journal_new_worker(j);
 	buf_release(&j->held);
 	if (j->runlog >= 0)
 		close(j->runlog);
 }
 
-void journal_new_worker(struct journal *j)
+void starts_clear(struct starts *s)
 {
 	size_t i;
 
-	for (i = 0; i < JOURNAL_STARTS; i++) {
-		free(j->starts[i]);
-		j->starts[i] = NULL;
-	}
-	j->nstarts = 0;
+	for (i = 0; i < JOURNAL_STARTS; i++)
+		free(s->id[i]);
+	memset(s, 0, sizeof(*s));
 }
 
 /* Where the last n lines of text begin. */
@@ -99,9 +96,10 @@ static void log_start(int fd, const char *id, pid_t pid)
 	flock(fd, LOCK_UN);
 }
 
-void journal_start(struct journal *j, const char *id, pid_t pid)
+void journal_start(struct journal *j, struct starts *s, const char *id,
+		   pid_t pid)
 {
-	char **slot = &j->starts[j->nstarts++ % JOURNAL_STARTS];
+	char **slot = &s->id[s->n++ % JOURNAL_STARTS];
 
 	free(*slot);
 	*slot = xstrdup(id);
@@ -123,14 +121,14 @@ void journal_drop(struct journal *j)
 	j->sample = -1;
 }
 
-static void put_starts(struct jw *w, const struct journal *j)
+static void put_starts(struct jw *w, const struct starts *s)
 {
-	size_t i = j->nstarts > JOURNAL_STARTS ? j->nstarts - JOURNAL_STARTS : 0;
+	size_t i = s->n > JOURNAL_STARTS ? s->n - JOURNAL_STARTS : 0;
 
 	jw_key(w, "starts");
 	jw_arr(w);
-	for (; i < j->nstarts; i++)
-		jw_str(w, j->starts[i % JOURNAL_STARTS]);
+	for (; i < s->n; i++)
+		jw_str(w, s->id[i % JOURNAL_STARTS]);
 	jw_arr_end(w);
 }
 
@@ -155,7 +153,8 @@ static void put_case(struct jw *w, const struct item *it)
 }
 
 void journal_death(struct journal *j, const struct item *it,
-		   const struct death *d, const struct worker *w)
+		   const struct death *d, const struct worker *w,
+		   const struct starts *starts)
 {
 	struct buf b = BUF_INIT;
 	struct jw jw;
@@ -176,7 +175,7 @@ void journal_death(struct journal *j, const struct item *it,
 	jw_key(&jw, "stack");
 	jw_strn(&jw, s ? s : "",
 		s ? strnlen(s, STACK_MAX) : 0);
-	put_starts(&jw, j);
+	put_starts(&jw, starts);
 	jw_kint(&jw, "sample", j->sample);
 	jw_knum(&jw, "t_s", d->t_s);
 	jw_obj_end(&jw);

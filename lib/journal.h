@@ -20,9 +20,14 @@
 #define JOURNAL_STARTS 32
 #define JOURNAL_HELD (8u << 20)	/* bytes of one case that are held back */
 
+/* The ids that one worker began last, in a ring. */
+struct starts {
+	char *id[JOURNAL_STARTS];
+	size_t n;			/* begun in all */
+};
+void starts_clear(struct starts *s);
+
 struct journal {
-	char *starts[JOURNAL_STARTS];	/* a ring, of the present worker */
-	size_t nstarts;			/* begun in all */
 	int runlog;			/* fd, or -1 */
 	struct buf held;
 	bool spilled;			/* some of this case has gone out */
@@ -33,8 +38,9 @@ struct journal {
 int journal_init(struct journal *j, const char *runlog, struct err *e);
 void journal_release(struct journal *j);
 
-void journal_new_worker(struct journal *j);	/* forgets its starts */
-void journal_start(struct journal *j, const char *id, pid_t pid);
+/* Case id begins in the worker pid, whose starts are s. */
+void journal_start(struct journal *j, struct starts *s, const char *id,
+		   pid_t pid);
 void journal_hold(struct journal *j, const char *line, size_t len);
 void journal_drop(struct journal *j);		/* forgets what is held */
 
@@ -48,6 +54,7 @@ struct death {
 
 /* Add the death record of case it to what is held. */
 void journal_death(struct journal *j, const struct item *it,
-		   const struct death *d, const struct worker *w);
+		   const struct death *d, const struct worker *w,
+		   const struct starts *s);
 
 #endif

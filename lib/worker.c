@@ -53,7 +53,8 @@ static void reset(struct worker *w)
 	buf_reset(&w->text);
 	buf_reset(&w->tail);
 	w->fed = w->pos = w->scanned = 0;
-	w->feed_ends = w->skipping = false;
+	w->heard = w->mark[0] = w->mark[1] = 0;
+	w->feed_ends = w->skipping = w->drained = false;
 	w->end = WORKER_RUNS;
 	w->status = 0;
 	w->pid = 0;
@@ -173,23 +174,30 @@ static void drop_front(struct buf *b, size_t n)
 	b->len -= n;
 }
 
-bool worker_read(struct worker *w)
+int worker_read(struct worker *w)
 {
+	size_t had, heard = w->heard;
 	ssize_t n = 1;
 	int i;
 
 	if (w->out < 0)
-		return false;
+		return -1;
 	if (w->pos) {
 		drop_front(&w->text, w->pos);
 		w->scanned -= w->pos;
 		w->pos = 0;
 	}
+	had = w->text.len;
 	for (i = 0; i < CHUNKS && n > 0; i++)
 		n = take(w->out, &w->text);
 	if (n < 0)
 		close_fd(&w->out);
-	return n >= 0;
+	w->drained = n <= 0;
+	if (w->drained) {
+		w->mark[1] = w->mark[0];
+		w->mark[0] = heard;
+	}
+	return w->text.len > had ? 1 : (int)n;
 }
 
 /* Text of a chatty program is copied while the terminal takes it. */
@@ -207,24 +215,28 @@ static void copy_to(int fd, const char *p, size_t n)
 	}
 }
 
-bool worker_hear(struct worker *w, int echo)
+int worker_hear(struct worker *w, int echo)
 {
+	size_t had = w->heard;
 	ssize_t n = 1;
 	int i;
 
 	if (w->err < 0)
-		return false;
+		return -1;
 	for (i = 0; i < CHUNKS && n > 0; i++) {
 		n = take(w->err, &w->tail);
-		if (n > 0 && echo >= 0)
-			copy_to(echo, w->tail.p + w->tail.len - (size_t)n,
-				(size_t)n);
+		if (n > 0) {
+			w->heard += (size_t)n;
+			if (echo >= 0)
+				copy_to(echo, w->tail.p + w->tail.len - n,
+					(size_t)n);
+		}
 		if (w->tail.len > 2 * WORKER_TAIL)
 			drop_front(&w->tail, w->tail.len - WORKER_TAIL);
 	}
 	if (n < 0)
 		close_fd(&w->err);
-	return n >= 0;
+	return w->heard > had ? 1 : (int)n;
 }
 
 int worker_line(struct worker *w, const char **line, size_t *len)
@@ -278,7 +290,14 @@ void worker_check(struct worker *w)
 
 void worker_forget(struct worker *w)
 {
-	buf_reset(&w->tail);
+	/*
+	 * What was heard before a reading that left nothing was written before
+	 * whatever the next reading brought.
+	 */
+	size_t keep = w->heard - w->mark[w->drained ? 1 : 0];
+
+	if (keep < w->tail.len)
+		drop_front(&w->tail, w->tail.len - keep);
 }
 
 const char *worker_stderr(const struct worker *w, size_t max)

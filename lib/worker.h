@@ -35,7 +35,10 @@ struct worker {
 	struct buf text;	/* of its stdout, from pos on */
 	size_t pos, scanned;
 	bool skipping;		/* amid an over-long line */
+	bool drained;		/* nothing was left at the last reading */
 	struct buf tail;	/* of its stderr */
+	size_t heard;		/* bytes of stderr in all */
+	size_t mark[2];		/* heard at the last two such readings */
 	uint64_t oom_kills;	/* proc_oom_kills() at its start */
 };
 
@@ -59,11 +62,11 @@ void worker_write(struct worker *w);		/* as much as it takes */
 
 /*
  * Take what there is on its stdout or stderr, without waiting, at most a few
- * hundred KB a call.  False at its end.  worker_hear() copies what comes to
- * echo, a fd, where that is not -1.
+ * hundred KB a call: 1, 0 where there is nothing now, -1 at its end.
+ * worker_hear() copies what comes to echo, a fd, where that is not -1.
  */
-bool worker_read(struct worker *w);
-bool worker_hear(struct worker *w, int echo);
+int worker_read(struct worker *w);
+int worker_hear(struct worker *w, int echo);
 
 /*
  * The next whole line of its stdout, without LF, borrowed until the next call:
@@ -74,7 +77,10 @@ int worker_line(struct worker *w, const char **line, size_t *len);
 /* Look whether a child of our own has ended; sets end and status. */
 void worker_check(struct worker *w);
 
-/* Forget what it said on stderr so far: another case begins. */
+/*
+ * A line just read begins a case: forget what was on stderr before, as far as
+ * that is certain.  Read stdout first and stderr second for this to hold.
+ */
 void worker_forget(struct worker *w);
 
 /*

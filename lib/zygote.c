@@ -20,6 +20,7 @@
 #include "banned.h"
 
 #define POLL_MS 20		/* between looks where there are no pidfds */
+#define FIRST_S 60		/* for the first client to come */
 
 struct client {
 	int sock;
@@ -275,7 +276,7 @@ static int wait_ms(const struct server *s, double leave)
 	for (i = 0; i < s->nchildren; i++)
 		if (s->children[i].pidfd < 0)
 			return POLL_MS;
-	if (s->nclients || s->nchildren || leave < 0)
+	if (s->nclients || s->nchildren)
 		return -1;
 	left = leave - proc_now();
 	return left <= 0 ? 0 : (int)(left * 1000) + 1;
@@ -313,7 +314,7 @@ int zygote_serve(const char *path, int idle_s, int ready_fd,
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) < 0)
 		ready_fd = -1;	/* whoever asked is gone; others may come */
 	/* The first client is on its way, unless it was killed meanwhile. */
-	leave = idle_s ? proc_now() + idle_s : -1;
+	leave = proc_now() + (idle_s > FIRST_S ? idle_s : FIRST_S);
 	for (;;) {
 		ms = wait_ms(&s, leave);
 		if (ms == 0)

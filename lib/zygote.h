@@ -33,8 +33,7 @@ struct zygote_msg {
 
 /*
  * The zygote's side: serve on the socket path until no client is left and
- * none came for idle_s seconds (0: leave with the last client, but wait for
- * the first as long as it takes), then remove path.  One byte goes to
+ * none came for idle_s seconds (the first may take a minute), then remove path.  One byte goes to
  * ready_fd (-1: none) when a client can connect.
  *
  * For each request the child runs child(ctx), with the client's fds as 0, 1,

@@ -1,0 +1,801 @@
+#define _GNU_SOURCE
+#include "warden.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "crew.h"
+#include "journal.h"
+#include "json.h"
+#include "jw.h"
+#include "proc.h"
+#include "rec.h"
+#include "scan.h"
+#include "watch.h"
+#include "xalloc.h"
+#include "banned.h"
+
+#define AHEAD 32		/* cases given to a worker beyond the present */
+#define QUEUE_ITEMS 128		/* what is read ahead */
+#define QUEUE_BYTES (4u << 20)
+#define LOOK_S 0.1		/* between looks at a running case */
+#define DEAF_S 1.0		/* a worker may outlive its stdout by this */
+#define LINGER_S 10.0		/* and its last case by this */
+#define GAP_S 10.0		/* at least, from one case to the next */
+#define DRAIN_MAX 64		/* calls, for what a dead one left */
+#define BARREN_MAX 2		/* deaths in a row with nothing begun */
+
+/* A call of warden_run(). */
+struct watchman {
+	struct warden *wd;
+	struct err *e;
+	struct intake intake;
+	struct err bad;			/* what is wrong with the input */
+	bool is_bad;
+
+	struct item *queue;		/* from head on */
+	size_t head, n, cap, bytes;
+
+	struct crew crew;
+	enum crew_slot active;		/* whose case is at the head */
+	struct journal journal;
+	struct watch watch;
+	bool begun;			/* the case at the head has started */
+	double looked;			/* last, at the running case */
+	struct starts starts[CREW_N];
+	unsigned barren;
+	bool fork_proven, fork_doubted;
+	size_t garbage;			/* lines that were no records */
+	struct idset *runs;		/* run records, without times */
+	char *last_id, *last_run;	/* of the case that ended last */
+	int sigfd;
+};
+
+static void warn(struct watchman *m, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void warn(struct watchman *m, const char *fmt, ...)
+{
+	char msg[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	if (m->wd->warn)
+		m->wd->warn(msg);
+}
+
+/* The item that is next to have its result, or NULL. */
+static struct item *first(struct watchman *m)
+{
+	return m->n ? &m->queue[m->head] : NULL;
+}
+
+static struct item *nth(struct watchman *m, size_t i)
+{
+	return &m->queue[m->head + i];
+}
+
+static void push(struct watchman *m, const struct item *it)
+{
+	if (m->head && m->head + m->n == m->cap) {
+		memmove(m->queue, m->queue + m->head,
+			m->n * sizeof(*m->queue));
+		m->head = 0;
+	}
+	m->queue = xgrow(m->queue, &m->cap, m->head + m->n + 1,
+			 sizeof(*m->queue));
+	m->queue[m->head + m->n++] = *it;
+	m->bytes += it->len;
+}
+
+static void pop(struct watchman *m)
+{
+	m->bytes -= first(m)->len;
+	item_release(first(m));
+	m->head++;
+	m->n--;
+	if (!m->n)
+		m->head = 0;
+}
+
+/* Write whole lines; the wait is not the running case's. */
+static int put(struct watchman *m, const char *p, size_t len)
+{
+	double before = proc_now();
+	ssize_t n;
+
+	while (len) {
+		n = write(m->wd->out, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(m->e, errno, "cannot write");
+		p += n;
+		len -= (size_t)n;
+	}
+	watch_pause(&m->watch, proc_now() - before);
+	return 0;
+}
+
+static int put_line(struct watchman *m, const char *line, size_t len)
+{
+	struct buf b = BUF_INIT;
+	int rc;
+
+	buf_add(&b, line, len);
+	buf_addch(&b, '\n');
+	rc = put(m, b.p, b.len);
+	buf_release(&b);
+	return rc;
+}
+
+static int put_held(struct watchman *m)
+{
+	int rc = put(m, m->journal.held.p, m->journal.held.len);
+
+	buf_reset(&m->journal.held);
+	return rc;
+}
+
+/* A finding of our own that belongs to no case. */
+static int put_probe(struct watchman *m, const char *name, const char *note)
+{
+	struct buf b = BUF_INIT;
+	struct jw w;
+	int rc;
+
+	jw_init(&w, &b);
+	jw_record(&w, "probe", "", m->last_run ? m->last_run : "");
+	jw_kstr(&w, "probe", "worker");
+	jw_kstr(&w, "name", name);
+	jw_kstr(&w, "status", "failed");
+	jw_kstr(&w, "note", note);
+	jw_obj_end(&w);
+	/* In front of a case that has begun, whose records are held. */
+	rc = put_line(m, b.p, b.len);
+	buf_release(&b);
+	return rc;
+}
+
+/* The case at the head has its result. */
+static int finish_case(struct watchman *m)
+{
+	struct item *it = first(m);
+
+	if (put_held(m) < 0)
+		return -1;
+	journal_drop(&m->journal);
+	free(m->last_id);
+	free(m->last_run);
+	m->last_id = xstrdup(it->id);
+	m->last_run = xstrdup(it->run);
+	m->begun = false;
+	m->barren = 0;
+	m->wd->cases++;
+	watch_end(&m->watch);
+	pop(m);
+	return 0;
+}
+
+/* Every worker says what software it runs on: once is enough. */
+static int put_run(struct watchman *m, const char *line, size_t len)
+{
+	cJSON *o = json_parse(line, len, NULL), *k, *next;
+	char *text = NULL;
+	bool fresh = true;
+
+	for (k = o ? o->child : NULL; k; k = next) {
+		next = k->next;
+		if (!strncmp(k->string, "t_", 2))
+			cJSON_Delete(cJSON_DetachItemViaPointer(o, k));
+	}
+	if (o)
+		text = cJSON_PrintUnformatted(o);
+	if (text)
+		fresh = idset_add(m->runs, text);
+	free(text);
+	cJSON_Delete(o);
+	return fresh ? put_line(m, line, len) : 0;
+}
+
+/* A case of ours can't be ended by anybody but its worker, and us. */
+static bool ours_alone(struct slice kind)
+{
+	return slice_is(kind, "death") || slice_is(kind, "verdict");
+}
+
+static void begin_case(struct watchman *m, struct member *mb)
+{
+	struct item *it = first(m);
+	double limit = it->limit_s > 0 ? it->limit_s : m->wd->limit_s;
+
+	m->begun = true;
+	m->barren = 0;
+	mb->begun++;
+	worker_forget(&mb->w);
+	journal_start(&m->journal, &m->starts[m->active], it->id, mb->w.pid);
+	watch_begin(&m->watch, mb->w.pid, limit);
+	m->looked = m->watch.begun;
+}
+
+static int end_case(struct watchman *m, struct member *mb)
+{
+	struct item *it = first(m);
+
+	mb->ended++;
+	if (mb->w.forked)
+		m->fork_proven = true;
+	if (it->fresh && m->fork_doubted) {
+		m->crew.fork = false;
+		m->fork_doubted = false;
+		warn(m, "device '%s' hangs in a forked worker: each has a "
+		     "process of its own now", it->device);
+		if (m->wd->no_fork)
+			m->wd->no_fork(m->wd->ctx, it);
+		if (put_probe(m, "fork", "hangs in a forked worker, works in "
+			      "a fresh process") < 0)
+			return -1;
+	}
+	if (finish_case(m) < 0)
+		return -1;
+	/* One that has grown so much is replaced before it is too late. */
+	if (m->wd->max_rss && m->watch.rss > m->wd->max_rss / 2)
+		worker_feed_end(&mb->w);
+	/* For the next one, which has its time from now. */
+	watch_begin(&m->watch, mb->w.pid, m->wd->limit_s > GAP_S ?
+		    m->wd->limit_s : GAP_S);
+	return 0;
+}
+
+/* A line of the worker whose turn it is. */
+static int one_line(struct watchman *m, struct member *mb, const char *line,
+		    size_t len)
+{
+	struct item *it = first(m);
+	struct scan s;
+	bool mine;
+
+	if (scan_record(&s, line, len) < 0 || ours_alone(s.kind)) {
+		m->garbage++;
+		return 0;
+	}
+	if (!s.id.len) {
+		if (slice_is(s.kind, "run"))
+			return put_run(m, line, len);
+		return put_line(m, line, len);
+	}
+	mine = it && it->is_case && it->fed && slice_is(s.id, it->id);
+	if (slice_is(s.kind, "start") && m->begun && !mine) {
+		/* What the case before it ended with is lost. */
+		crew_doom(mb, "crash", true);
+		return 0;
+	}
+	if (!mine || (slice_is(s.kind, "start") ? m->begun : !m->begun)) {
+		m->garbage++;
+		return 0;
+	}
+	if (slice_is(s.kind, "start"))
+		begin_case(m, mb);
+	watch_heard(&m->watch);
+	journal_hold(&m->journal, line, len);
+	if (s.sample > m->journal.sample)
+		m->journal.sample = s.sample;
+	if (slice_is(s.kind, "end"))
+		return end_case(m, mb);
+	if (m->journal.held.len > JOURNAL_HELD) {
+		m->journal.spilled = true;
+		return put_held(m);
+	}
+	return 0;
+}
+
+static int lines(struct watchman *m, enum crew_slot slot)
+{
+	struct member *mb = &m->crew.m[slot];
+	const char *line;
+	size_t len;
+	int got;
+
+	while ((got = worker_line(&mb->w, &line, &len)) != 0) {
+		if (got < 0 || slot != m->active || mb->doom)
+			m->garbage++;
+		else if (one_line(m, mb, line, len) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Ends that somebody else may have brought about. */
+static bool foreign(const struct member *mb)
+{
+	int sig;
+
+	if (mb->w.end == WORKER_LOST)
+		return true;
+	if (mb->w.end != WORKER_EXITED || mb->doom ||
+	    !WIFSIGNALED(mb->w.status))
+		return false;
+	sig = WTERMSIG(mb->w.status);
+	return sig == SIGKILL || sig == SIGTERM || sig == SIGINT ||
+	       sig == SIGHUP;
+}
+
+/*
+ * Should the case at the head have another try?  Where it was not its own
+ * fault, as far as can be told, once.
+ */
+static bool try_again(struct watchman *m, struct member *mb)
+{
+	struct item *it = first(m);
+	bool stuck = mb->doom && (!strcmp(mb->doom, "hang") ||
+				  !strcmp(mb->doom, "timeout"));
+
+	if (it->tries || m->journal.spilled)
+		return false;
+	if (stuck && mb->w.forked && !m->fork_proven) {
+		m->fork_doubted = true;
+		it->fresh = true;
+	} else if (!foreign(mb) && !(mb->doom && !strcmp(mb->doom, "crash"))) {
+		return false;
+	}
+	it->tries++;
+	it->solo = true;
+	m->wd->again++;
+	return true;
+}
+
+static const char *const memory_texts[] = {
+	"std::bad_alloc", "MemoryError", "out of memory",
+};
+
+static const char *outcome_of(const struct member *mb)
+{
+	size_t i;
+
+	if (mb->doom)
+		return mb->doom;
+	if (mb->w.end != WORKER_EXITED || !WIFSIGNALED(mb->w.status))
+		return "crash";
+	if (WTERMSIG(mb->w.status) == SIGKILL)
+		return proc_oom_kills() > mb->w.oom_kills ? "oom" : "crash";
+	if (WTERMSIG(mb->w.status) != SIGABRT)
+		return "crash";
+	for (i = 0; i < sizeof(memory_texts) / sizeof(memory_texts[0]); i++)
+		if (memmem(mb->w.tail.p, mb->w.tail.len, memory_texts[i],
+			   strlen(memory_texts[i])))
+			return "oom";
+	return "crash";
+}
+
+/* The case at the head ends here. */
+static int put_death(struct watchman *m, struct member *mb)
+{
+	struct death d = { .outcome = outcome_of(mb) };
+
+	/* The signal that we used says nothing, and which it was is chance. */
+	if (mb->doom || mb->w.end != WORKER_EXITED)
+		d.signal = SIGKILL;
+	else if (WIFSIGNALED(mb->w.status))
+		d.signal = WTERMSIG(mb->w.status);
+	else
+		d.code = WEXITSTATUS(mb->w.status);
+	d.t_s = m->begun ? watch_elapsed(&m->watch) : 0;
+	journal_death(&m->journal, first(m), &d, &mb->w,
+		      &m->starts[m->active]);
+	m->wd->deaths++;
+	return finish_case(m);
+}
+
+static void end_text(const struct member *mb, char how[32])
+{
+	if (mb->w.end == WORKER_EXITED)
+		proc_status_text(mb->w.status, how);
+	else
+		snprintf(how, 32, mb->w.end == WORKER_LOST ? "lost" :
+			 "can't be killed");
+}
+
+/* The worker died before it began what it was given. */
+static int died_barren(struct watchman *m, struct member *mb)
+{
+	char line[512], how[32];
+	int code = EX_ENVIRON;
+
+	if (++m->barren < BARREN_MAX)
+		return 0;
+	if (m->wd->cases) {	/* it can be done: so it is this case */
+		m->barren = 0;
+		return put_death(m, mb);
+	}
+	end_text(mb, how);
+	worker_last_line(&mb->w, line);
+	if (mb->w.end == WORKER_EXITED && WIFEXITED(mb->w.status) &&
+	    WEXITSTATUS(mb->w.status) >= EX_BADUSE &&
+	    WEXITSTATUS(mb->w.status) <= EX_ENVIRON)
+		code = WEXITSTATUS(mb->w.status);
+	return err_set(m->e, code, "the command ends before its first case "
+		       "(%s): %s", how, line);
+}
+
+/* It died, or was killed, with no case running. */
+static int died_between(struct watchman *m, struct member *mb)
+{
+	char note[CASE_ID_MAX + 64], how[32];
+
+	end_text(mb, how);
+	if (!strcmp(how, "exit 0"))
+		return 0;
+	snprintf(note, sizeof(note), "%s after '%s'", how,
+		 m->last_id ? m->last_id : "");
+	return put_probe(m, "ended between cases", note);
+}
+
+/* What a dead worker still had to say.  Bounded: others may hold its pipes. */
+static int read_out(struct watchman *m, enum crew_slot slot)
+{
+	struct member *mb = &m->crew.m[slot];
+	int i;
+
+	for (i = 0; i < DRAIN_MAX && worker_read(&mb->w) > 0; i++)
+		if (lines(m, slot) < 0)
+			return -1;
+	for (i = 0; i < DRAIN_MAX && worker_hear(&mb->w, m->wd->echo) > 0; i++)
+		;
+	return 0;
+}
+
+/* What the death of the worker whose turn it is means for the cases. */
+static int died(struct watchman *m, struct member *mb)
+{
+	struct item *it = first(m);
+
+	if (m->begun)
+		return try_again(m, mb) ? 0 : put_death(m, mb);
+	if (it && it->is_case && it->fed && !mb->begun)
+		return died_barren(m, mb);
+	return died_between(m, mb);
+}
+
+/* The worker of slot is no more. */
+static int bury(struct watchman *m, enum crew_slot slot)
+{
+	struct member *mb = &m->crew.m[slot];
+	size_t i;
+	int rc;
+
+	if (mb->w.end == WORKER_ABANDONED)
+		warn(m, "process %d can't be killed and is left behind",
+		     (int)mb->w.pid);
+	rc = read_out(m, slot);
+	if (rc == 0)
+		rc = slot == m->active ? died(m, mb) : died_between(m, mb);
+	if (slot == m->active) {
+		for (i = 0; i < m->n; i++)
+			nth(m, i)->fed = false;
+		m->begun = false;
+		journal_drop(&m->journal);
+		watch_end(&m->watch);
+	}
+	starts_clear(&m->starts[slot]);
+	crew_bury(mb);
+	return rc;
+}
+
+/* Records that belong to no case go on when it is their turn. */
+static int pass_on(struct watchman *m)
+{
+	struct item *it;
+
+	while ((it = first(m)) != NULL && !it->is_case) {
+		if (put_line(m, it->line, it->len) < 0)
+			return -1;
+		pop(m);
+	}
+	return 0;
+}
+
+/* True where the worker in slot, or a new one, can be given a case. */
+static bool ready(struct watchman *m, enum crew_slot slot)
+{
+	struct member *mb = &m->crew.m[slot];
+
+	return !mb->w.pid || (!mb->w.feed_ends && !mb->doom &&
+			      mb->w.end == WORKER_RUNS && mb->w.out >= 0);
+}
+
+/* Give the worker in slot what it may have. */
+static void hand_out(struct watchman *m, enum crew_slot slot)
+{
+	struct member *mb = &m->crew.m[slot];
+	size_t i, ahead = 0, most = slot == CREW_SOLO ? 1 : AHEAD;
+	size_t batch = slot == CREW_SOLO ? 1 : m->wd->batch;
+	struct item *it;
+
+	for (i = 0; i < m->n && ahead < most && !mb->w.feed_ends; i++) {
+		it = nth(m, i);
+		if (!it->is_case)
+			continue;
+		if (it->solo != (slot == CREW_SOLO))
+			break;
+		ahead++;
+		if (it->fed)
+			continue;
+		worker_feed(&mb->w, it->line, it->len);
+		it->fed = true;
+		mb->given++;
+		if (batch && mb->given >= batch)
+			worker_feed_end(&mb->w);
+	}
+	worker_write(&mb->w);
+}
+
+/* See that the case at the head is somebody's, and others in good time. */
+static int feed(struct watchman *m)
+{
+	struct item *it = first(m);
+	enum crew_slot slot;
+	struct member *mb;
+
+	if (!it)
+		return 0;
+	slot = it->solo ? CREW_SOLO : CREW_BATCH;
+	mb = &m->crew.m[slot];
+	if (it->fed) {
+		hand_out(m, slot);
+		return 0;
+	}
+	if (!ready(m, slot))
+		return 0;	/* once it is buried */
+	if (!mb->w.pid && crew_start(&m->crew, slot, it->fresh, m->e) < 0)
+		return -1;
+	m->active = slot;
+	hand_out(m, slot);
+	m->watch.silence_s = 0;
+	watch_begin(&m->watch, mb->w.pid, m->wd->start_s);
+	return 0;
+}
+
+/* No case will come for these: let them go. */
+static void dismiss(struct watchman *m)
+{
+	bool wanted = !m->intake.eof && !m->is_bad;
+	struct member *mb = &m->crew.m[CREW_BATCH];
+	size_t i;
+
+	for (i = 0; i < m->n && !wanted; i++)
+		wanted = nth(m, i)->is_case && !nth(m, i)->solo &&
+			 !nth(m, i)->fed;
+	if (!wanted && mb->w.pid && !mb->w.feed_ends)
+		worker_feed_end(&mb->w);
+}
+
+static int take_in(struct watchman *m)
+{
+	struct err e;
+	struct item it;
+	int got = 0;
+
+	if (m->is_bad)
+		return 0;
+	while (m->n < QUEUE_ITEMS && m->bytes < QUEUE_BYTES &&
+	       (got = intake_next(&m->intake, &it, &e)) > 0) {
+		if (it.is_case) {
+			it.solo |= m->wd->solo;
+			if (m->wd->place)
+				m->wd->place(m->wd->ctx, &it);
+		}
+		push(m, &it);
+	}
+	if (got < 0) {		/* what came before it is still run */
+		m->bad = e;
+		m->is_bad = true;
+	}
+	return 0;
+}
+
+static bool room(const struct watchman *m)
+{
+	return !m->is_bad && !m->intake.eof && m->n < QUEUE_ITEMS &&
+	       m->bytes < QUEUE_BYTES;
+}
+
+/* Is this member's case, or its end, overdue? */
+static void look(struct watchman *m, enum crew_slot slot, double now)
+{
+	static const char *const outcomes[] = {
+		[WATCH_TIMEOUT] = "timeout", [WATCH_HANG] = "hang",
+		[WATCH_OOM] = "oom",
+	};
+	struct member *mb = &m->crew.m[slot];
+	struct item *it = first(m);
+	enum watch_say say;
+
+	if (!mb->w.pid || mb->doom || mb->w.end != WORKER_RUNS)
+		return;
+	if (mb->deaf_at && now - mb->deaf_at > DEAF_S) {
+		crew_doom(mb, "crash", true);
+	} else if (slot == m->active && it && it->is_case && it->fed) {
+		mb->idle_at = 0;
+		say = watch_look(&m->watch);
+		if (say != WATCH_FINE)
+			crew_doom(mb, outcomes[say], say == WATCH_OOM);
+	} else if (!mb->idle_at) {
+		mb->idle_at = now;
+	} else if (mb->w.feed_ends && now - mb->idle_at > LINGER_S) {
+		crew_doom(mb, "hang", true);
+	}
+}
+
+/* The fds of one turn; where an entry is not wanted its fd is -1. */
+enum { FD_IN, FD_SIGNAL, FD_ZYGOTE, FD_WORKERS, FD_PER = 4,
+	FD_N = FD_WORKERS + FD_PER * CREW_N };
+
+static int wait_turn(struct watchman *m, struct pollfd fds[FD_N])
+{
+	bool alive = false, now;
+	struct worker *w;
+	int i, at;
+
+	fds[FD_IN].fd = room(m) ? m->intake.fd : -1;
+	fds[FD_SIGNAL].fd = m->sigfd;
+	fds[FD_ZYGOTE].fd = m->crew.z.sock;
+	for (i = 0; i < CREW_N; i++) {
+		w = &m->crew.m[i].w;
+		at = FD_WORKERS + i * FD_PER;
+		fds[at].fd = worker_hungry(w) ? w->in : -1;
+		fds[at + 1].fd = w->out;
+		fds[at + 2].fd = w->err;
+		fds[at + 3].fd = w->pidfd;
+		alive |= w->pid != 0;
+	}
+	for (i = 0; i < FD_N; i++)
+		fds[i].events = POLLIN;
+	for (i = 0; i < CREW_N; i++)
+		fds[FD_WORKERS + i * FD_PER].events = POLLOUT;
+	now = zygote_pending(&m->crew.z) ||	/* or a file to open */
+	      (room(m) && m->intake.fd < 0);
+	return poll(fds, FD_N, now ? 0 :
+		    alive ? (int)(LOOK_S * 1000) : -1);
+}
+
+/* Hear the workers, learn of deaths, look after the time. */
+static int attend(struct watchman *m)
+{
+	double now;
+	int i;
+
+	/* Who is dead now has said all before the reading that follows. */
+	crew_check(&m->crew);
+	for (i = 0; i < CREW_N; i++) {
+		if (!m->crew.m[i].w.pid)
+			continue;
+		worker_write(&m->crew.m[i].w);
+		worker_read(&m->crew.m[i].w);
+		if (lines(m, (enum crew_slot)i) < 0)
+			return -1;
+		worker_hear(&m->crew.m[i].w, m->wd->echo);
+		if (m->crew.m[i].w.end != WORKER_RUNS &&
+		    bury(m, (enum crew_slot)i) < 0)
+			return -1;
+	}
+	now = proc_now();
+	if (now - m->looked < LOOK_S / 2)
+		return 0;
+	m->looked = now;
+	m->watch.silence_s = m->begun ? m->wd->silence_s : 0;
+	for (i = 0; i < CREW_N; i++)
+		look(m, (enum crew_slot)i, now);
+	return 0;
+}
+
+static bool over(const struct watchman *m)
+{
+	return (m->intake.eof || m->is_bad) && !m->n &&
+	       !m->crew.m[CREW_BATCH].w.pid && !m->crew.m[CREW_SOLO].w.pid;
+}
+
+/* Somebody wants us to stop: a clean end, then that signal for the caller. */
+static int stopped(struct watchman *m)
+{
+	struct signalfd_siginfo info;
+
+	if (read(m->sigfd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return 0;
+	return err_set(m->e, -(int)info.ssi_signo, "stopped by %s",
+		       proc_signal_name((int)info.ssi_signo));
+}
+
+static int run(struct watchman *m)
+{
+	struct pollfd fds[FD_N];
+
+	for (;;) {
+		take_in(m);
+		if (pass_on(m) < 0 || feed(m) < 0)
+			return -1;
+		dismiss(m);
+		if (over(m))
+			break;
+		if (wait_turn(m, fds) < 0)
+			continue;	/* EINTR */
+		if (fds[FD_SIGNAL].revents && stopped(m) < 0)
+			return -1;
+		if (room(m) && (fds[FD_IN].revents || m->intake.fd < 0) &&
+		    intake_read(&m->intake, &m->bad) < 0)
+			m->is_bad = true;
+		if (attend(m) < 0)
+			return -1;
+	}
+	if (m->is_bad) {
+		*m->e = m->bad;
+		return -1;
+	}
+	return 0;
+}
+
+/* The signals that ask to stop come by fd, unless they are ignored. */
+static int catch_signals(sigset_t *before)
+{
+	static const int stop[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction sa;
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(stop) / sizeof(stop[0]); i++)
+		if (sigaction(stop[i], NULL, &sa) == 0 &&
+		    sa.sa_handler != SIG_IGN)
+			sigaddset(&set, stop[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int warden_run(struct warden *wd, struct err *e)
+{
+	struct watchman m = { .wd = wd, .e = e };
+	sigset_t before;
+	int rc;
+
+	if (journal_init(&m.journal, wd->runlog, e) < 0)
+		return -1;
+	intake_init(&m.intake, wd->files);
+	m.runs = idset_new();
+	crew_init(&m.crew);
+	m.crew.argv = wd->argv;
+	m.crew.zygote_path = wd->zygote_path;
+	m.crew.fork = wd->fork;
+	m.crew.start_s = wd->start_s;
+	m.watch.max_rss = wd->max_rss;
+	m.sigfd = catch_signals(&before);
+	rc = run(&m);
+	crew_release(&m.crew);
+	if (m.garbage)
+		warn(&m, "%zu lines of the command's output belong to no "
+		     "running case and are left out", m.garbage);
+	wd->workers = m.crew.started;
+	wd->peak_rss = m.watch.peak_rss;
+	while (m.n)
+		pop(&m);
+	free(m.queue);
+	free(m.last_id);
+	free(m.last_run);
+	starts_clear(&m.starts[CREW_BATCH]);
+	starts_clear(&m.starts[CREW_SOLO]);
+	idset_free(m.runs);
+	intake_release(&m.intake);
+	journal_release(&m.journal);
+	if (m.sigfd >= 0)
+		close(m.sigfd);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
