@@ -11,6 +11,10 @@
 struct budgets {
 	cJSON *table;		/* all lines, in order */
 	const cJSON *overrides;
+	/* The op last looked up; its line, unless that depends on args. */
+	char *last_op;
+	const cJSON *last_line;
+	bool last_args;
 };
 
 static const char *const mode_names[] = {
@@ -161,6 +165,7 @@ void budgets_free(struct budgets *b)
 	if (!b)
 		return;
 	cJSON_Delete(b->table);
+	free(b->last_op);
 	free(b);
 }
 
@@ -272,21 +277,15 @@ size_t opname_forms(const char *op, char names[OPNAME_MAX][256])
 	return n;
 }
 
-static bool args_match(const cJSON *line, const char *args)
-{
-	const char *want = text(line, "args");
-
-	return !want || strstr(args, want);
-}
-
 /* The last line that names one of the forms, the nearest form first. */
-static const cJSON *op_line(const struct budgets *b,
-			    const struct budget_key *key)
+static const cJSON *op_search(const struct budgets *b,
+			      const struct budget_key *key, bool *by_args)
 {
 	char names[OPNAME_MAX][256];
 	size_t n = opname_forms(key->op, names), i;
 	int glob;
 
+	*by_args = false;
 	for (i = 0; i < n; i++) {
 		for (glob = 0; glob < 2; glob++) {
 			const cJSON *line, *op, *found = NULL;
@@ -296,13 +295,16 @@ static const cJSON *op_line(const struct budgets *b,
 				    cJSON_GetObjectItemCaseSensitive(line,
 								     "ops");
 
-				if (!ops || !args_match(line, key->args))
-					continue;
+				const char *want = text(line, "args");
+
 				cJSON_ArrayForEach(op, ops) {
 					const char *s = op->valuestring;
 
-					if (glob ? !fnmatch(s, names[i], 0) :
-					    !strcmp(s, names[i]))
+					if (glob ? fnmatch(s, names[i], 0) :
+					    strcmp(s, names[i]))
+						continue;
+					*by_args |= want != NULL;
+					if (!want || strstr(key->args, want))
 						found = line;
 				}
 			}
@@ -311,6 +313,16 @@ static const cJSON *op_line(const struct budgets *b,
 		}
 	}
 	return NULL;
+}
+
+static const cJSON *op_line(struct budgets *b, const struct budget_key *key)
+{
+	if (b->last_op && !b->last_args && !strcmp(b->last_op, key->op))
+		return b->last_line;
+	free(b->last_op);
+	b->last_op = xstrdup(key->op);
+	b->last_line = op_search(b, key, &b->last_args);
+	return b->last_line;
 }
 
 static const cJSON *suite_line(const struct budgets *b, const char *suite)
@@ -429,7 +441,7 @@ static void apply_override(const struct budgets *b,
 	number(found, "atol", &out->atol);
 }
 
-void budget_find(const struct budgets *b, const struct budget_key *key,
+void budget_find(struct budgets *b, const struct budget_key *key,
 		 struct budget *out)
 {
 	const cJSON *line = op_line(b, key), *base;

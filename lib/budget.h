@@ -66,8 +66,8 @@ void budgets_free(struct budgets *b);
 int budgets_override(struct budgets *b, const cJSON *overrides,
 		     struct err *e);
 
-/* Strings in out are borrowed from b. */
-void budget_find(const struct budgets *b, const struct budget_key *key,
+/* Strings in out are borrowed from b, which remembers the last op. */
+void budget_find(struct budgets *b, const struct budget_key *key,
 		 struct budget *out);
 
 /*

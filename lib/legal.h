@@ -21,8 +21,11 @@ struct legal;
 struct legal *legal_read(const char *path, struct err *e);	/* new */
 void legal_free(struct legal *l);
 
-/* Are the values of this op's results random, or never written? */
-bool legal_is_random(const struct legal *l, const char *op);
+/*
+ * Are the values of this op's results, with these arguments, random or never
+ * written?
+ */
+bool legal_is_random(const struct legal *l, const char *op, const char *args);
 
 /*
  * Is o->dev a right answer, though it differs from o->ref?  The two have the
@@ -32,6 +35,12 @@ bool legal_is_random(const struct legal *l, const char *op);
  */
 enum legal_answer legal_check(const struct legal *l, const struct obs *o,
 			      const bool *wrong, const char **why);
+
+/*
+ * Do the vectors along the last size hold the same values in any order, to
+ * the root of the rounding?
+ */
+bool legal_multiset(const struct tensor *a, const struct tensor *b);
 
 /* legal_mat.c: the factorisations.  dev and in as they were recorded. */
 enum legal_answer legal_matrix(const char *kind, const struct obs *o,

@@ -1,0 +1,319 @@
+#include "judge.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "num.h"
+#include "banned.h"
+
+static int64_t largest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The sizes of one input. */
+static void scale_shape(struct scale *s, const struct tensor *t, size_t which)
+{
+	int i;
+
+	s->numel = largest(s->numel, t->numel);
+	for (i = t->ndim > 2 ? t->ndim - 2 : 0; i < t->ndim; i++) {
+		s->dims = largest(s->dims, t->shape[i]);
+		if (which == 0)
+			s->dim = largest(s->dim, t->shape[i]);
+	}
+	if (which > 0 && t->ndim > 1 && t->shape[0] > 0 && t->shape[1] > 0) {
+		s->weight = largest(s->weight, t->numel / t->shape[0]);
+		s->weight = largest(s->weight, t->numel / t->shape[1]);
+	}
+}
+
+static void scale_tensor(struct scale *s, const struct tensor *t, size_t which)
+{
+	struct num_stat st = { .amax = t->amax, .asum = -1 };
+	size_t i;
+
+	if (t->data == TD_PARTS) {
+		for (i = 0; i < t->nparts; i++)
+			scale_tensor(s, &t->parts[i], which);
+		return;
+	}
+	scale_shape(s, t, which);
+	if (t->dt->cls != DT_FLOAT && t->dt->cls != DT_COMPLEX &&
+	    t->dt->cls != DT_INT && t->dt->cls != DT_UINT)
+		return;
+	if (t->numel == 0)
+		return;
+	if (t->data == TD_BYTES)
+		num_stat(t->dt, t->p, (size_t)t->numel, &st);
+	if (st.amax < 0) {
+		s->known = false;
+		return;
+	}
+	/* Indices and sizes are no terms of a sum. */
+	if (t->dt->cls == DT_INT || t->dt->cls == DT_UINT)
+		return;
+	if (st.amax > s->a1) {
+		s->a2 = s->a1;
+		s->a1 = st.amax;
+		s->asum = st.asum;
+	} else {
+		s->a2 = larger(s->a2, st.amax);
+	}
+}
+
+void scale_of(const struct obs *o, struct scale *s)
+{
+	size_t i;
+
+	memset(s, 0, sizeof(*s));
+	s->known = o->ninputs > 0;
+	s->asum = -1;
+	s->numel = s->dims = s->dim = s->weight = 1;
+	for (i = 0; i < o->ninputs; i++)
+		if (o->inputs[i].is_tensor)
+			scale_tensor(s, &o->inputs[i].t, i);
+}
+
+static double terms(const struct budget *b, const struct scale *s)
+{
+	int64_t n = 1;
+
+	switch (b->len) {
+	case BL_ONE:
+		break;
+	case BL_INOUT:
+		n = s->numel / largest(s->out, 1);
+		break;
+	case BL_IN:
+		n = s->numel;
+		break;
+	case BL_DIMS:
+		n = s->dims;
+		break;
+	case BL_DIM:
+		n = s->dim;
+		break;
+	case BL_WEIGHT:
+		n = s->weight;
+		break;
+	}
+	return (double)largest(n, 1);
+}
+
+static double growth(const struct budget *b, double n)
+{
+	switch (b->grow) {
+	case BG_LOG:
+		return num_bits((uint64_t)n);
+	case BG_SQRT:
+		return sqrt(n);
+	case BG_LINEAR:
+		return n;
+	case BG_NONE:
+		break;
+	}
+	return 1;
+}
+
+/* The magnitude of what is summed, 0 where that isn't known. */
+static double summed(const struct budget *b, const struct scale *s, double n)
+{
+	double m;
+
+	if (!s->known)
+		return 0;
+	if (b->mode == BM_DOT)
+		m = n * larger(s->a1 * (s->a2 > 0 ? s->a2 : s->a1), s->a1);
+	else
+		m = s->asum >= 0 ? smaller(n * s->a1, s->asum) : n * s->a1;
+	return isfinite(m) ? m : 0;
+}
+
+static void override_tol(const struct budget *b, struct num_tol *tol)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		tol->ulp[i] = b->ov_ulp > 0 ? b->ov_ulp : 0;
+		tol->rel[i] = b->rtol > 0 ? b->rtol : 0;
+		tol->abs[i] = b->atol > 0 ? b->atol : 0;
+	}
+}
+
+/*
+ * What is allowed for this tensor.  norm is its largest magnitude, own the
+ * reference's largest error.
+ */
+static void tolerance(const struct budget *b, const struct scale *s,
+		      const struct dtype *t, bool hp, double norm, double own,
+		      struct num_tol *tol)
+{
+	double n = terms(b, s), g = growth(b, n), sum = summed(b, s, n);
+	/* Without hp the reference's rounding comes on top. */
+	double more = hp ? 0 : larger(b->ulp[0], 0.51);
+	int i;
+
+	memset(tol, 0, sizeof(*tol));
+	if (b->override) {
+		override_tol(b, tol);
+		return;
+	}
+	if (b->mode == BM_EXACT) {
+		tol->exact = true;
+		return;
+	}
+	tol->flush = true;
+	/*
+	 * A reference that is wrong altogether says nothing of the condition.
+	 */
+	if (sum > 0)
+		own = smaller(own, larger(norm, sum) * 0.0625);
+	for (i = 0; i < 2; i++) {
+		double u = b->ulp[i] + more;
+
+		tol->ulp[i] = u;
+		tol->k[i] = b->k[i];
+		if (b->mode == BM_ELEM) {
+			tol->ulp[i] *= g;
+			continue;
+		}
+		tol->abs[i] = larger(u * g * num_unit(t, norm),
+				     b->k[i] * own);
+	}
+	if (b->mode == BM_SUM || b->mode == BM_DOT)
+		tol->abs[1] = larger(tol->abs[1],
+				     tol->ulp[1] * g * num_unit(t, sum));
+	if (b->floor > 0)
+		tol->abs[1] = larger(tol->abs[1],
+				     tol->ulp[1] * num_unit(t, b->floor));
+}
+
+static void hexf_text(double x, char *out, size_t n)
+{
+	if (isnan(x))
+		snprintf(out, n, "nan");
+	else if (isinf(x))
+		snprintf(out, n, x < 0 ? "-inf" : "inf");
+	else
+		snprintf(out, n, "%a", x);
+}
+
+/* An element as text: whole numbers as they are, floats as hex-floats. */
+static void element_text(const struct tensor *t, size_t i, const double v[2],
+			 char out[64])
+{
+	char re[32], im[32];
+
+	hexf_text(v[0], re, sizeof(re));
+	hexf_text(v[1], im, sizeof(im));
+	switch (t->dt->cls) {
+	case DT_BOOL:
+		snprintf(out, 64, "%s", t->p[i] ? "true" : "false");
+		break;
+	case DT_INT:
+		snprintf(out, 64, "%lld",
+			 (long long)dtype_get_int(t->dt, t->p, i));
+		break;
+	case DT_UINT:
+		snprintf(out, 64, "%llu",
+			 (unsigned long long)dtype_get_int(t->dt, t->p, i));
+		break;
+	case DT_BITS:
+		snprintf(out, 64, "0x%02x", t->p[i * t->dt->size]);
+		break;
+	case DT_COMPLEX:
+		snprintf(out, 64, "%s,%s", re, im);
+		break;
+	case DT_FLOAT:
+	case DT_QUANT:
+		snprintf(out, 64, "%s", re);
+		break;
+	}
+}
+
+static bool is_float(const struct dtype *t)
+{
+	return (t->cls == DT_FLOAT || t->cls == DT_COMPLEX) && t->mantissa > 0;
+}
+
+static bool usable_hp(const struct tensor *ref, const struct tensor *hp)
+{
+	int i;
+
+	if (!hp || hp->data != TD_BYTES || !is_float(ref->dt) ||
+	    hp->ndim != ref->ndim || hp->dt->mantissa != 52 ||
+	    hp->dt->cls != ref->dt->cls)
+		return false;
+	for (i = 0; i < ref->ndim; i++)
+		if (hp->shape[i] != ref->shape[i])
+			return false;
+	return true;
+}
+
+/* Integers, bits and the like are equal or not. */
+static void judge_exact(const struct tensor *dev, const struct tensor *ref,
+			struct value_fig *f)
+{
+	const struct budget *b = &f->budget;
+
+	num_exact(ref->dt, dev->p, ref->p, (size_t)ref->numel, &f->num);
+	f->bad = f->num.bad > 0;
+	if (b->override && ref->dt->cls != DT_BITS &&
+	    (f->num.max_abs <= b->atol || f->num.max_abs <= b->ov_ulp))
+		f->bad = false;
+	f->oracle = VO_REF;
+}
+
+void value_judge(const struct judge *j, const struct budget_key *key,
+		 const struct scale *s, const struct tensor *dev,
+		 const struct tensor *ref, const struct tensor *hp,
+		 struct value_fig *f)
+{
+	struct budget *b = &f->budget;
+	struct num_tol tol;
+	size_t n = (size_t)ref->numel;
+	double norm = 0, own = 0;
+
+	memset(f, 0, sizeof(*f));
+	budget_find(j->budgets, key, b);
+	if (!is_float(ref->dt)) {
+		if (!b->override) {
+			b->cls = "exact";
+			b->source = "whole numbers have nothing to round";
+			b->mode = BM_EXACT;
+			b->dflt = false;
+		}
+		judge_exact(dev, ref, f);
+	} else {
+		bool with_hp = usable_hp(ref, hp) && b->mode != BM_EXACT;
+
+		f->oracle = with_hp ? VO_HP : VO_REF;
+		if (b->mode != BM_EXACT)
+			num_norms(ref->dt, ref->p, with_hp ? hp->p : NULL, n,
+				  &norm, &own);
+		tolerance(b, s, ref->dt, with_hp, norm, own, &tol);
+		num_compare(ref->dt, dev->p, ref->p, with_hp ? hp->p : NULL, n,
+			    &tol, &f->num);
+		f->bad = f->num.bad > 0;
+		/* The reference must tell the values from nothing itself. */
+		if (f->num.vanished && with_hp && own * 4 < norm)
+			f->bad = true;
+		f->usable = f->num.usable > 0;
+	}
+	if (n) {
+		element_text(dev, f->num.at, f->num.got, f->got);
+		element_text(ref, f->num.at, f->num.want, f->want);
+	}
+}
