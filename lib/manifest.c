@@ -255,7 +255,7 @@ int manifest_set_device(struct manifest *m, const char *device, struct err *e)
 
 	if (device_find(&d, prog_root(), device, e) < 0)
 		return -1;
-	manifest_set(m, "device_name", cJSON_CreateString(d.string));
+	manifest_set(m, "device_name", cJSON_CreateString(device));
 	/* An import that the manifest names itself stays. */
 	if (!get(m->json, "backend_import") && d.imports && d.imports[0]) {
 		list = cJSON_CreateArray();

@@ -10,25 +10,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "dtype.h"
-#include "manifest.h"
+#include "manifest_cli.h"
 #include "probe.h"
 #include "prog.h"
-#include "rec.h"
-#include "vocab.h"
-#include "xalloc.h"
 
 static const char usage_text[] =
 "usage: cts-manifest check FILE...\n"
-"       cts-manifest resolve [-m FILE] [-d DEVICE] [-l LEVEL] [--dtype D]...\n"
-"       cts-manifest show [-m FILE] [-d DEVICE]\n"
+"       cts-manifest resolve [-d DEVICE] [-l LEVEL] [--dtype D]... [FILE]\n"
+"       cts-manifest show [-d DEVICE] [FILE]\n"
 "       cts-manifest init [--template T] [-d DEVICE] [--format json|py]\n"
 "                         [--probe] [--force] [-o FILE]\n"
-"       cts-manifest probe [-m FILE] [-d DEVICE] [-e] [-o FILE]\n"
+"       cts-manifest probe [-d DEVICE] [-e] [-o FILE] [FILE]\n"
 "\n"
 "A manifest is what a PyTorch device claims to support.\n"
 "\n"
@@ -42,6 +37,7 @@ static const char usage_text[] =
 "  -d, --device DEVICE    for that device; without -m, the complete template\n"
 "  -l, --level LEVEL      set semantic_level\n"
 "      --dtype DTYPE      only this dtype (repeatable)\n"
+"      --import MODULE    what registers the device (repeatable)\n"
 "      --template T       smoke, minimal, inference, training or complete\n"
 "      --format json|py   what init writes (default: as FILE's name says)\n"
 "      --probe            claim what the live device seems to have: a draft\n"
@@ -56,33 +52,13 @@ static const char usage_text[] =
 "3 wrong manifest, 4 environment.\n";
 
 enum { OPT_TEMPLATE = 256, OPT_FORMAT, OPT_PROBE, OPT_FORCE, OPT_DTYPE,
-       OPT_FAILURES };
+       OPT_FAILURES, OPT_IMPORT };
 
 struct opts {
-	const char *manifest, *device, *template, *format, *output, *failures;
-	char **dtypes;
-	size_t ndtypes;
-	int level;
+	struct manifest_opts m;
+	const char *format, *output, *failures;
 	bool probe, force, verdict;
 };
-
-/* Print findings, one line each; the exit status that they make. */
-static int report(const struct findings *f, const struct err *e, bool loaded)
-{
-	bool wrong = false;
-	size_t i;
-
-	for (i = 0; i < f->n; i++) {
-		if (f->v[i].warn)
-			prog_warn("%s: %s", f->v[i].where, f->v[i].what);
-		else
-			prog_fail(0, "%s: %s", f->v[i].where, f->v[i].what);
-		wrong |= !f->v[i].warn;
-	}
-	if (loaded)
-		return 0;
-	return wrong ? EX_BADINPUT : prog_fail_err(e);
-}
 
 static int do_check(char **files, size_t n)
 {
@@ -96,38 +72,14 @@ static int do_check(char **files, size_t n)
 		memset(&f, 0, sizeof(f));
 		memset(&e, 0, sizeof(e));
 		m = manifest_load(files[i], &f, &e);
-		one = report(&f, &e, m);
+		one = manifest_report(&f) ? EX_BADINPUT : m ? 0 :
+		      prog_fail_err(&e);
 		if (one > rc)
 			rc = one;
 		manifest_free(m);
 		findings_release(&f);
 	}
 	return rc;
-}
-
-/* The manifest that -m, -d, -l and --dtype ask for; NULL with *rc set. */
-static struct manifest *effective(const struct opts *o, int *rc)
-{
-	struct findings f = { 0 };
-	struct manifest *m;
-	struct err e = { 0 };
-
-	m = o->manifest ? manifest_load(o->manifest, &f, &e) :
-	    manifest_template(o->template ? o->template : "complete", NULL,
-			      &e);
-	*rc = report(&f, &e, m);
-	findings_release(&f);
-	if (!m)
-		return NULL;
-	if ((o->device && manifest_set_device(m, o->device, &e) < 0) ||
-	    (o->level && manifest_set_level(m, o->level) < 0) ||
-	    (o->ndtypes && manifest_only_dtypes(m, o->dtypes, o->ndtypes,
-						&e) < 0)) {
-		*rc = prog_fail_err(&e);
-		manifest_free(m);
-		return NULL;
-	}
-	return m;
 }
 
 /* Write b to path, or to stdout; only a forced write goes over a file. */
@@ -167,7 +119,7 @@ static int do_resolve(const struct opts *o)
 	struct manifest *m;
 	int rc;
 
-	m = effective(o, &rc);
+	m = manifest_open(&o->m, &rc);
 	if (!m)
 		return rc;
 	manifest_write_pretty(m, &b);
@@ -195,7 +147,7 @@ static int do_show(const struct opts *o)
 	struct manifest *m;
 	int rc;
 
-	m = effective(o, &rc);
+	m = manifest_open(&o->m, &rc);
 	if (!m)
 		return rc;
 	cJSON_ArrayForEach(x, manifest_json(m)) {
@@ -234,7 +186,7 @@ static int do_init(const struct opts *o)
 	if (!o->force && strcmp(path, "-") && !stat(path, &st))
 		return prog_fail(EX_BADUSE, "'%s' is there already; --force "
 				 "overwrites it", path);
-	m = effective(o, &rc);
+	m = manifest_open(&o->m, &rc);
 	if (!m)
 		return rc;
 	if (o->probe) {
@@ -265,7 +217,7 @@ static int do_probe(const struct opts *o)
 	struct err e = { 0 };
 	int rc;
 
-	m = effective(o, &rc);
+	m = manifest_open(&o->m, &rc);
 	if (!m)
 		return rc;
 	if (probe_run(&p, m, false, &e) < 0) {
@@ -291,15 +243,15 @@ static int do_probe(const struct opts *o)
 static int run(const char *what, const struct opts *o, char **args, int n)
 {
 	if (!strcmp(what, "check")) {
-		char *one[] = { (char *)o->manifest };
+		char *one[] = { (char *)o->m.file };
 
-		if (n || o->manifest)
+		if (n || o->m.file)
 			return do_check(n ? args : one, n ? (size_t)n : 1);
 		return prog_usage("check needs a file");
 	}
-	if (n > 1 || (n && o->manifest))
+	if (n > 1 || (n && o->m.file))
 		return prog_usage("unexpected operand '%s'", args[n - 1]);
-	if (!strcmp(what, "init") && (n || o->manifest))
+	if (!strcmp(what, "init") && (n || o->m.file))
 		return prog_usage("init reads no manifest");
 	if (o->format && strcmp(o->format, "json") && strcmp(o->format, "py"))
 		return prog_usage("--format is json or py, not '%s'",
@@ -322,6 +274,7 @@ static const struct option longs[] = {
 	{ "device", required_argument, NULL, 'd' },
 	{ "level", required_argument, NULL, 'l' },
 	{ "dtype", required_argument, NULL, OPT_DTYPE },
+	{ "import", required_argument, NULL, OPT_IMPORT },
 	{ "template", required_argument, NULL, OPT_TEMPLATE },
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "probe", no_argument, NULL, OPT_PROBE },
@@ -335,20 +288,21 @@ static const struct option longs[] = {
 static void take_option(struct opts *o, int c)
 {
 	switch (c) {
-	case 'm': o->manifest = optarg; break;
-	case 'd': o->device = optarg; break;
-	case 'l': o->level = (int)prog_int("--level", optarg, 1, 8); break;
+	case 'm': o->m.file = optarg; break;
+	case 'd': o->m.device = optarg; break;
+	case 'l': o->m.level = (int)prog_int("--level", optarg, 1, 8); break;
 	case 'e': o->verdict = true; break;
 	case 'o': o->output = optarg; break;
-	case OPT_TEMPLATE: o->template = optarg; break;
+	case OPT_TEMPLATE: o->m.template = optarg; break;
 	case OPT_FORMAT: o->format = optarg; break;
 	case OPT_PROBE: o->probe = true; break;
 	case OPT_FORCE: o->force = true; break;
 	case OPT_FAILURES: o->failures = optarg; break;
 	case OPT_DTYPE:
-		o->dtypes = xrealloc(o->dtypes, (o->ndtypes + 1) *
-				     sizeof(*o->dtypes));
-		o->dtypes[o->ndtypes++] = optarg;
+		manifest_opts_add(&o->m.dtypes, &o->m.ndtypes, optarg);
+		break;
+	case OPT_IMPORT:
+		manifest_opts_add(&o->m.imports, &o->m.nimports, optarg);
 		break;
 	default: break;
 	}
@@ -367,9 +321,9 @@ int main(int argc, char **argv)
 		return prog_finish(prog_usage("expected a command: check, "
 			"resolve, show, init or probe"));
 	what = argv[optind++];
-	if (strcmp(what, "check") && optind < argc && !o.manifest)
-		o.manifest = argv[optind++];
+	if (strcmp(what, "check") && optind < argc && !o.m.file)
+		o.m.file = argv[optind++];
 	rc = run(what, &o, argv + optind, argc - optind);
-	free(o.dtypes);
+	manifest_opts_release(&o.m);
 	return prog_finish(rc);
 }

@@ -1,0 +1,309 @@
+#include "enumout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "case.h"
+#include "dtype.h"
+#include "jw.h"
+#include "prog.h"
+#include "sha256.h"
+#include "vocab.h"
+#include "xalloc.h"
+
+#define CHUNK 65536		/* whole records are written in about this much */
+
+struct sink {
+	struct buf b;
+	int fd;
+};
+
+static int flush(struct sink *s, struct err *e)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < s->b.len) {
+		n = write(s->fd, s->b.p + done, s->b.len - done);
+		if (n < 0 && errno != EINTR)
+			return err_sys(e, errno, "unable to write");
+		if (n > 0)
+			done += (size_t)n;
+	}
+	buf_reset(&s->b);
+	return 0;
+}
+
+static int end_record(struct sink *s, struct err *e)
+{
+	buf_addch(&s->b, '\n');
+	return s->b.len >= CHUNK ? flush(s, e) : 0;
+}
+
+int enumout_device(struct manifest *m, const struct inventory *inv,
+		   struct err *e)
+{
+	if (strcmp(manifest_device(m), "auto"))
+		return 0;
+	if (manifest_imports(m))
+		return err_set(e, EX_BADINPUT, "device_name is 'auto' beside "
+			       "backend_import: name the device, or use -d");
+	if (!inv->accelerator)
+		prog_warn("device_name is 'auto' and PyTorch %s has no "
+			  "accelerator: taking 'cpu'", inv->torch);
+	return manifest_set_device(m, inv->accelerator ? inv->accelerator :
+				   "cpu", e);
+}
+
+static void warn_op(const struct inventory *inv, const char *key,
+		    const char *op)
+{
+	const char *near;
+
+	if (inventory_has(inv, op) || !strncmp(op, "aten", 4))
+		return;
+	near = inventory_nearest(inv, op);
+	if (near)
+		prog_warn("%s: no op is named '%s', did you mean '%s'?", key,
+			  op, near);
+	else
+		prog_warn("%s: no op is named '%s'", key, op);
+}
+
+void enumout_warn(const struct manifest *m, const struct inventory *inv)
+{
+	static const char *const keys[] = { "skip_ops", "must_not_fall_back" };
+	const cJSON *x;
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(
+					manifest_json(m), keys[i]))
+			if (!strpbrk(x->valuestring, "^$*+?()[]{}|\\"))
+				warn_op(inv, keys[i], x->valuestring);
+}
+
+/* Whatever decides the results, as text: its digest names the run. */
+static void run_name(char out[13], const struct enumout *o,
+		     const struct selection *s, const struct manifest *m,
+		     const struct inventory *inv)
+{
+	struct buf b = BUF_INIT;
+	char hex[65];
+	size_t i;
+
+	manifest_write(m, &b);
+	buf_addf(&b, "level %d %d\nseed %llu\nsamples %d\nlimit %zu\n"
+		 "shard %d/%d\nmb %.6g\nop %s\nat %s\nafter %s\nmode %s\n",
+		 s->lo, s->hi, (unsigned long long)o->seed, o->samples,
+		 s->limit, s->shard, s->nshards, s->max_mb,
+		 o->op ? o->op : "", s->start_at ? s->start_at : "",
+		 s->start_after ? s->start_after : "",
+		 o->memory_mode ? o->memory_mode : "");
+	for (i = 0; i < s->nsuites; i++)
+		buf_addf(&b, "suite %s\n", s->suites[i]);
+	for (i = 0; i < s->ncases; i++)
+		buf_addf(&b, "case %s\n", s->cases[i]);
+	buf_addf(&b, "torch %s\nengine %s\n", inv->torch, CTS_VERSION);
+	sha256_hex(b.p, b.len, hex);
+	memcpy(out, hex, 12);
+	out[12] = '\0';
+	buf_release(&b);
+}
+
+/* A path says where things lie on this machine: its last part must do. */
+static void write_command(struct jw *w, const struct enumout *o)
+{
+	const char *arg, *slash;
+	int i;
+
+	jw_key(w, "command");
+	jw_arr(w);
+	for (i = 0; i < o->argc; i++) {
+		arg = o->argv[i];
+		slash = strrchr(arg, '/');
+		/* An id is no path, nor is a shard. */
+		if (slash && (i == 0 || *arg == '/' || *arg == '.' ||
+			      !strcmp(o->argv[i - 1], "-m") ||
+			      !strcmp(o->argv[i - 1], "--manifest") ||
+			      !strncmp(arg, "--manifest=", 11) ||
+			      !strncmp(arg, "-m", 2)))
+			arg = slash + 1;
+		jw_str(w, arg);
+	}
+	jw_arr_end(w);
+}
+
+static void write_accounts(struct jw *w, const struct plan *p)
+{
+	size_t i, k, n;
+
+	jw_key(w, "accounts");
+	jw_obj(w);
+	for (k = 0; account_reason_at(k); k++) {
+		const char *name = account_reason_at(k)->name;
+
+		n = !strcmp(name, "deselected") ? p->deselected + p->cut :
+		    !strcmp(name, "sharded") ? p->sharded : 0;
+		for (i = 0; i < p->n; i++)
+			if (p->v[i].reason && !strcmp(p->v[i].reason, name))
+				n++;
+		if (n)
+			jw_kint(w, name, (int64_t)n);
+	}
+	jw_obj_end(w);
+}
+
+static void write_run(struct jw *w, const struct enumout *o,
+		      const struct plan *p, const struct selection *s,
+		      const struct manifest *m, const struct inventory *inv,
+		      const char *run)
+{
+	struct utsname u;
+	char digest[72];
+
+	jw_record(w, "run", "", run);
+	jw_kstr(w, "tool", "cts-enum " CTS_VERSION);
+	jw_kstr(w, "role", "selection");
+	jw_kstr(w, "device", manifest_device(m));
+	jw_kstr(w, "hardware", uname(&u) ? "unknown" : u.machine);
+	jw_kstr(w, "torch", inv->torch);
+	jw_kstr(w, "python", inv->python ? inv->python : "");
+	manifest_digest(m, digest);
+	jw_kstr(w, "manifest", digest);
+	jw_key(w, "level");
+	jw_arr(w);
+	jw_int(w, s->lo);
+	jw_int(w, s->hi);
+	jw_arr_end(w);
+	jw_key(w, "seed");
+	jw_uint(w, o->seed);
+	jw_kint(w, "cases", (int64_t)(o->skips ? 0 : p->cases));
+	write_accounts(w, p);
+	if (o->memory_mode)
+		jw_kstr(w, "memory_mode", o->memory_mode);
+	write_command(w, o);
+	jw_obj_end(w);
+}
+
+static int write_case(struct sink *out, const struct enumout *o,
+		      const struct planned *x, const struct manifest *m,
+		      const char *run, struct err *e)
+{
+	char id[CASE_ID_MAX];
+	struct case_rec c = {
+		.id = id, .run = run, .suite = x->item->suite,
+		.op = x->item->op, .variant = x->variant,
+		.dtype = dtype_at(x->dtype)->name,
+		.device = manifest_device(m), .level = x->level,
+		.level_reason = x->level_reason, .capability = x->capability,
+		.oracle = x->oracle, .only = -1, .seed = o->seed,
+		.samples = o->samples >= 0 ? o->samples :
+			   manifest_max_samples(m),
+		.backend_import = manifest_imports(m),
+	};
+	struct jw w;
+
+	if (planned_id(x, id, e) < 0)
+		return -1;
+	jw_init(&w, &out->b);
+	case_write(&w, &c);
+	if (o->memory_mode) {
+		/* Not every case has it: put before the closing brace. */
+		out->b.len--;
+		buf_addf(&out->b, ",\"memory_mode\":\"%s\"}", o->memory_mode);
+	}
+	return end_record(out, e);
+}
+
+static void write_claim(struct jw *w, const struct planned *x)
+{
+	char *path = NULL;
+
+	if (!x->claim)
+		return;
+	if (!strcmp(x->claim, "supported_dtypes"))
+		path = xasprintf("supported_dtypes.%s",
+				 dtype_at(x->dtype)->name);
+	else if (!strcmp(x->claim, "capabilities"))
+		path = xasprintf("capabilities.%s", x->capability);
+	jw_kstr(w, "claim", path ? path : x->claim);
+	free(path);
+}
+
+static int write_account(struct sink *out, const struct planned *x,
+			 const char *run, struct err *e)
+{
+	const struct account_reason *why = account_reason_find(x->reason);
+	char id[CASE_ID_MAX];
+	struct jw w;
+
+	if (planned_id(x, id, e) < 0)
+		return -1;
+	jw_init(&w, &out->b);
+	jw_record(&w, "account", id, run);
+	jw_kstr(&w, "suite", x->item->suite);
+	jw_kstr(&w, "op", x->item->op);
+	jw_kstr(&w, "variant", x->variant);
+	jw_kstr(&w, "dtype", dtype_at(x->dtype)->name);
+	jw_kint(&w, "level", x->level);
+	jw_kstr(&w, "reason", x->reason);
+	jw_kstr(&w, "detail", why ? why->text : "");
+	write_claim(&w, x);
+	jw_obj_end(&w);
+	return end_record(out, e);
+}
+
+/* One record for all the cases that were not asked for. */
+static int write_many(struct sink *out, const char *reason, const char *detail,
+		      size_t n, const char *run, struct err *e)
+{
+	struct jw w;
+
+	if (!n)
+		return 0;
+	jw_init(&w, &out->b);
+	jw_record(&w, "account", "", run);
+	jw_kstr(&w, "reason", reason);
+	jw_kint(&w, "n", (int64_t)n);
+	jw_kstr(&w, "detail", detail);
+	jw_obj_end(&w);
+	return end_record(out, e);
+}
+
+int enumout_write(const struct enumout *o, const struct plan *p,
+		  const struct selection *s, const struct manifest *m,
+		  const struct inventory *inv, struct err *e)
+{
+	struct sink out = { .b = BUF_INIT, .fd = o->fd };
+	char run[13];
+	struct jw w;
+	size_t i;
+	int rc;
+
+	run_name(run, o, s, m, inv);
+	jw_init(&w, &out.b);
+	write_run(&w, o, p, s, m, inv, run);
+	rc = end_record(&out, e);
+	for (i = 0; !rc && !o->skips && i < p->n; i++)
+		if (!p->v[i].reason)
+			rc = write_case(&out, o, &p->v[i], m, run, e);
+	for (i = 0; !rc && i < p->n; i++)
+		if (p->v[i].reason)
+			rc = write_account(&out, &p->v[i], run, e);
+	if (!rc)
+		rc = write_many(&out, "deselected", "not among --op, --suite "
+				"or --case", p->deselected, run, e);
+	if (!rc)
+		rc = write_many(&out, "deselected", "beyond --limit, "
+				"--start-at or --start-after", p->cut, run, e);
+	if (!rc)
+		rc = write_many(&out, "sharded", "in other shards",
+				p->sharded, run, e);
+	if (!rc)
+		rc = flush(&out, e);
+	buf_release(&out.b);
+	return rc;
+}

@@ -1,0 +1,324 @@
+#include "inventory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "buf.h"
+#include "child.h"
+#include "dtype.h"
+#include "json.h"
+#include "prog.h"
+#include "rec.h"
+#include "sha256.h"
+#include "vocab.h"
+#include "xalloc.h"
+
+#define INVENTORY_MAX (64u << 20)
+
+/* PyTorch's folder, known when the toolkit is built; "" without one. */
+#ifndef CTS_SITE
+#define CTS_SITE ""
+#endif
+
+/* The key of the inventory record, and the name that tables use. */
+static const struct { const char *key, *name; } flags[] = {
+	[ITEM_OUT] = { "supports_out", "out" },
+	[ITEM_INPLACE] = { "inplace", "inplace" },
+	[ITEM_AUTOGRAD] = { "supports_autograd", "autograd" },
+	[ITEM_FORWARD_AD] = { "supports_forward_ad", "forward_ad" },
+	[ITEM_GRADGRAD] = { "supports_gradgrad", "gradgrad" },
+	[ITEM_SPARSE] = { "sparse", "sparse" },
+	[ITEM_FACTORY] = { "factory", "factory" },
+	[ITEM_RANDOM] = { "random", "random" },
+	[ITEM_REF] = { "has_ref", "ref" },
+	[ITEM_ERRORS] = { "error_inputs", "errors" },
+};
+_Static_assert(sizeof(flags) / sizeof(*flags) == ITEM_NFLAGS, "all flags");
+
+int item_flag_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ITEM_NFLAGS; i++)
+		if (!strcmp(flags[i].name, name))
+			return i;
+	return -1;
+}
+
+static uint64_t dtype_bits(const cJSON *list)
+{
+	const cJSON *x;
+	uint64_t bits = 0;
+	size_t i;
+
+	cJSON_ArrayForEach(x, list)
+		for (i = 0; cJSON_IsString(x) && i < 64 && dtype_at(i); i++)
+			if (!strcmp(dtype_at(i)->name, x->valuestring))
+				bits |= UINT64_C(1) << i;
+	return bits;
+}
+
+static char *copy_opt(const cJSON *o, const char *key)
+{
+	const char *s = rec_str_opt(o, key, NULL);
+
+	return s ? xstrdup(s) : NULL;
+}
+
+static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
+{
+	const char *op = rec_str_opt(o, "op", "");
+	struct item *it;
+	int i;
+
+	inv->v = xgrow(inv->v, &inv->cap, inv->n + 1, sizeof(*inv->v));
+	it = &inv->v[inv->n++];
+	memset(it, 0, sizeof(*it));
+	it->suite = xstrdup(rec_str_opt(o, "suite", suite));
+	it->op = xstrdup(op);
+	it->name = xstrndup(op, strcspn(op, ":"));
+	it->aten = copy_opt(o, "aten");
+	for (i = 0; i < ITEM_NFLAGS; i++)
+		if (rec_bool_opt(o, flags[i].key, false))
+			it->flags |= 1u << i;
+	it->dtypes = dtype_bits(cJSON_GetObjectItemCaseSensitive(o, "dtypes"));
+	it->backward = dtype_bits(cJSON_GetObjectItemCaseSensitive(o,
+							"backward_dtypes"));
+	it->level = (int)rec_int_opt(o, "level", 0);
+	it->devices = (int)rec_int_opt(o, "devices", 1);
+	it->mb = (long)rec_int_opt(o, "mb", 0);
+	it->capability = copy_opt(o, "capability");
+	it->oracle = copy_opt(o, "oracle");
+}
+
+static void add_torch(struct inventory *inv, const cJSON *o)
+{
+	free(inv->torch);
+	free(inv->python);
+	free(inv->accelerator);
+	inv->torch = copy_opt(o, "version");
+	inv->python = copy_opt(o, "python");
+	inv->accelerator = copy_opt(o, "accelerator");
+}
+
+int inventory_parse(struct inventory *inv, const char *text, size_t n,
+		    const char *file, struct err *e)
+{
+	const char *end = text + n, *lf, *kind;
+	int line = 1;
+	cJSON *o;
+
+	for (; text < end; text = lf + 1, line++) {
+		lf = memchr(text, '\n', (size_t)(end - text));
+		if (!lf)
+			return err_set(e, EX_BADINPUT, "%s:%d: the last line "
+				       "is cut", file, line);
+		o = json_parse(text, (size_t)(lf - text), e);
+		if (!o)
+			return err_prefix(e, "%s:%d", file, line);
+		kind = rec_str_opt(o, "kind", "");
+		if (!strcmp(kind, "torch"))
+			add_torch(inv, o);
+		else if (*kind && *rec_str_opt(o, "op", ""))
+			add_item(inv, o, kind);
+		cJSON_Delete(o);
+	}
+	if (!inv->torch || !inv->n)
+		return err_set(e, EX_BADINPUT, "%s: no inventory", file);
+	return 0;
+}
+
+/* The folder for caches: new. */
+static char *cache_root(void)
+{
+	const char *s = getenv("CTS_CACHE");
+
+	if (s && *s)
+		return xstrdup(s);
+	s = getenv("XDG_CACHE_HOME");
+	if (s && *s == '/')
+		return xasprintf("%s/cts", s);
+	s = getenv("HOME");
+	return xasprintf("%s/.cache/cts", s && *s ? s : "/tmp");
+}
+
+/* "…'2.13.0+cpu'…" after "__version__": new, or NULL. */
+static char *version_of(const char *text)
+{
+	const char *p = strstr(text, "__version__ ="), *q;
+
+	p = p ? strpbrk(p, "'\"") : NULL;
+	q = p ? strpbrk(p + 1, "'\"\n") : NULL;
+	return q && *q != '\n' ? xstrndup(p + 1, (size_t)(q - p - 1)) : NULL;
+}
+
+/* The cache's folder for this PyTorch (new); *torch: its version (new). */
+static char *cache_dir(char **torch, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	char *path, *root, *dir = NULL, hex[65], safe[80];
+	size_t i;
+
+	path = xasprintf("%s/torch/version.py", CTS_SITE);
+	if (!*CTS_SITE || buf_read_file(&b, path, 1 << 20, NULL) < 0) {
+		err_set(e, EX_ENVIRON, "there is no PyTorch where the toolkit "
+			"was built for it; run make again");
+		goto out;
+	}
+	*torch = version_of(b.p);
+	if (!*torch) {
+		err_set(e, EX_ENVIRON, "%s: no version in it", path);
+		goto out;
+	}
+	buf_addstr(&b, CTS_VERSION);
+	free(path);
+	/* What asks PyTorch is part of the answer. */
+	path = xasprintf("%s/shim/opinfo.py", prog_root());
+	buf_read_file(&b, path, 1 << 20, NULL);
+	sha256_hex(b.p, b.len, hex);
+	snprintf(safe, sizeof(safe), "%s", *torch);
+	for (i = 0; safe[i]; i++)
+		if (safe[i] == '/')
+			safe[i] = '_';
+	root = cache_root();
+	dir = xasprintf("%s/%s-%.12s", root, safe, hex);
+	free(root);
+out:
+	free(path);
+	buf_release(&b);
+	return dir;
+}
+
+/* mkdir -p. */
+static int make_dirs(const char *dir, struct err *e)
+{
+	char *path = xstrdup(dir), *p;
+	int rc = 0;
+
+	for (p = path + 1; ; p++) {
+		char was = *p;
+
+		if (was && was != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+			rc = err_sys(e, errno, "unable to make '%s'", path);
+			break;
+		}
+		*p = was;
+		if (!was)
+			break;
+	}
+	free(path);
+	return rc;
+}
+
+/* Ask PyTorch; the answer replaces file in one step. */
+static int build(const char *file, struct err *e)
+{
+	char *tmp = xasprintf("%s.XXXXXX", file);
+	char *argv[] = { NULL, NULL, NULL, NULL };
+	int fd = mkstemp(tmp), rc;
+
+	if (fd < 0) {
+		rc = err_sys(e, errno, "unable to create '%s'", tmp);
+		free(tmp);
+		return rc;
+	}
+	argv[0] = xasprintf("%s/bin/cts-exec", prog_root());
+	argv[1] = xstrdup("--inventory");
+	argv[2] = xstrdup("opinfo");
+	rc = child_run(argv, fd, NULL, 0, e);
+	if (rc > 0)
+		rc = err_set(e, EX_ENVIRON, "cts-exec --inventory ended with "
+			     "status %d", rc);
+	if (fchmod(fd, 0644) < 0 || close(fd) < 0 ||
+	    (rc == 0 && rename(tmp, file) < 0))
+		rc = rc ? rc : err_sys(e, errno, "unable to write '%s'", file);
+	if (rc < 0)
+		unlink(tmp);
+	free(argv[0]);
+	free(argv[1]);
+	free(argv[2]);
+	free(tmp);
+	return rc;
+}
+
+int inventory_load(struct inventory *inv, void (*building)(const char *torch),
+		   struct err *e)
+{
+	char *torch = NULL, *dir = cache_dir(&torch, e), *file = NULL;
+	struct buf b = BUF_INIT;
+	int rc = -1;
+
+	if (!dir)
+		goto out;
+	file = xasprintf("%s/opinfo.jsonl", dir);
+	if (buf_read_file(&b, file, INVENTORY_MAX, NULL) < 0 ||
+	    inventory_parse(inv, b.p, b.len, file, NULL) < 0) {
+		inventory_release(inv);
+		if (building)
+			building(torch);
+		buf_reset(&b);
+		if (make_dirs(dir, e) < 0 || build(file, e) < 0 ||
+		    buf_read_file(&b, file, INVENTORY_MAX, e) < 0 ||
+		    inventory_parse(inv, b.p, b.len, file, e) < 0)
+			goto out;
+	}
+	rc = 0;
+out:
+	if (rc && e)
+		e->code = EX_ENVIRON;
+	buf_release(&b);
+	free(file);
+	free(dir);
+	free(torch);
+	return rc;
+}
+
+const char *inventory_nearest(const struct inventory *inv, const char *op)
+{
+	const char **names = xcalloc(2 * inv->n + 1, sizeof(*names)), *near;
+	size_t i;
+
+	for (i = 0; i < inv->n; i++) {
+		names[2 * i] = inv->v[i].op;
+		names[2 * i + 1] = inv->v[i].name;
+	}
+	near = vocab_nearest(op, names);
+	free(names);
+	return near;
+}
+
+bool inventory_has(const struct inventory *inv, const char *op)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n; i++)
+		if (!strcmp(inv->v[i].op, op) || !strcmp(inv->v[i].name, op))
+			return true;
+	return false;
+}
+
+void inventory_release(struct inventory *inv)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n; i++) {
+		free(inv->v[i].suite);
+		free(inv->v[i].op);
+		free(inv->v[i].name);
+		free(inv->v[i].aten);
+		free(inv->v[i].capability);
+		free(inv->v[i].oracle);
+	}
+	free(inv->v);
+	free(inv->torch);
+	free(inv->python);
+	free(inv->accelerator);
+	memset(inv, 0, sizeof(*inv));
+}

@@ -1,0 +1,59 @@
+/*
+ * inventory: what the installed PyTorch has to test, one item an op.  Asking
+ * PyTorch takes seconds, so its answer is kept in a cache, in a folder named
+ * after that PyTorch and this toolkit.
+ */
+#ifndef CTS_INVENTORY_H
+#define CTS_INVENTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "err.h"
+
+/* Facts of an item that the tables in coverage/ can ask for, by name. */
+enum item_flag {
+	ITEM_OUT, ITEM_INPLACE, ITEM_AUTOGRAD, ITEM_FORWARD_AD, ITEM_GRADGRAD,
+	ITEM_SPARSE, ITEM_FACTORY, ITEM_RANDOM, ITEM_REF, ITEM_ERRORS,
+	ITEM_NFLAGS
+};
+int item_flag_find(const char *name);	/* "inplace"; -1 if unknown */
+
+struct item {
+	char *suite, *op, *name, *aten;
+	unsigned flags;		/* 1 << enum item_flag */
+	uint64_t dtypes;	/* 1 << index of dtype_at() */
+	uint64_t backward;
+	int level;		/* 0: as coverage/levels.jsonl says */
+	int devices;		/* that it needs */
+	long mb;		/* memory that it needs, 0: little */
+	char *capability;	/* NULL: as coverage/capabilities.jsonl says */
+	char *oracle;		/* NULL: as coverage/oracles.jsonl says */
+};
+
+struct inventory {
+	struct item *v;
+	size_t n, cap;
+	char *torch;		/* "2.13.0+cpu" */
+	char *python;
+	char *accelerator;	/* the device that "auto" means, or NULL */
+};
+
+/*
+ * Fill inv from the cache, asking PyTorch first where that is missing or of
+ * another PyTorch; building(torch) is called before that, if it is not NULL.
+ * 0, or -1 with e set.
+ */
+int inventory_load(struct inventory *inv, void (*building)(const char *torch),
+		   struct err *e);
+
+/* From text, for tests; file is its name in messages. */
+int inventory_parse(struct inventory *inv, const char *text, size_t n,
+		    const char *file, struct err *e);
+void inventory_release(struct inventory *inv);
+
+/* The op nearest in name, for "did you mean"; NULL: none is near. */
+const char *inventory_nearest(const struct inventory *inv, const char *op);
+bool inventory_has(const struct inventory *inv, const char *op);
+
+#endif

@@ -1,0 +1,355 @@
+#include "select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "case.h"
+#include "dtype.h"
+#include "rules.h"
+#include "variants.h"
+#include "vocab.h"
+#include "xalloc.h"
+
+struct tables {
+	struct rules *levels, *capabilities, *oracles;
+	struct variants *variants;
+};
+
+struct tables *tables_load(struct err *e)
+{
+	struct tables *t = xcalloc(1, sizeof(*t));
+
+	if (!(t->levels = rules_load("levels", "level", e)) ||
+	    !(t->capabilities = rules_load("capabilities", "capability", e)) ||
+	    !(t->oracles = rules_load("oracles", "oracle", e)) ||
+	    !(t->variants = variants_load(e))) {
+		tables_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void tables_free(struct tables *t)
+{
+	if (!t)
+		return;
+	rules_free(t->levels);
+	rules_free(t->capabilities);
+	rules_free(t->oracles);
+	variants_free(t->variants);
+	free(t);
+}
+
+int planned_id(const struct planned *x, char out[], struct err *e)
+{
+	return case_id(out, x->item->suite, x->item->op,
+		       dtype_at(x->dtype)->name, x->variant, e);
+}
+
+/* Everything that is said of a case, before anyone asks whether it runs. */
+static void describe(struct planned *x, const struct tables *t,
+		     const struct variant *v)
+{
+	enum dtype_class cls = dtype_at(x->dtype)->cls;
+	const char *s;
+
+	s = rules_find(t->levels, x->variant, x->dtype, &x->level_reason);
+	x->level = (uint8_t)(x->item->level ? x->item->level :
+			     s ? strtol(s, NULL, 10) : 2);
+	if (x->item->level || !s)
+		x->level_reason = "as its suite says";
+	if (v->level > x->level) {
+		x->level = (uint8_t)v->level;
+		x->level_reason = v->reason;
+	}
+	x->capability = v->capability ? v->capability : x->item->capability;
+	if (!x->capability)
+		x->capability = rules_find(t->capabilities, x->variant,
+					   x->dtype, NULL);
+	if (!x->capability)
+		x->capability = "inference";
+	x->oracle = v->oracle ? v->oracle : x->item->oracle;
+	if (!x->oracle)
+		x->oracle = rules_find(t->oracles, x->variant, x->dtype, NULL);
+	if (!x->oracle)
+		x->oracle = cls == DT_FLOAT || cls == DT_COMPLEX ? "float64" :
+			    "cpu";
+}
+
+static const char *dtype_reason(enum claim c)
+{
+	return c == CLAIM_NO ? "dtype_not_supported" :
+	       c == CLAIM_ABSENT ? "dtype_not_listed" :
+	       c == CLAIM_FILTERED ? "dtype_regex_filtered" : NULL;
+}
+
+/*
+ * The manifest comes before the level, so that what it excludes is the same
+ * at every level.
+ */
+static void judge(struct planned *x, const struct manifest *m,
+		  const struct selection *s, const struct variant *v)
+{
+	const char *op = x->item->op;
+	const cJSON *count = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+							"device_count");
+	int devices = v->devices > x->item->devices ? v->devices :
+		      x->item->devices;
+	long mb = v->mb > x->item->mb ? v->mb : x->item->mb;
+	enum claim c = manifest_op(m, op);
+
+	if (c != CLAIM_YES) {
+		x->reason = c == CLAIM_NO ? "op_excluded" : "op_not_listed";
+		x->claim = c == CLAIM_NO ? "skip_ops" : "supported_ops";
+		return;
+	}
+	x->reason = dtype_reason(manifest_dtype(m, dtype_at(x->dtype)->name,
+						op));
+	x->claim = "supported_dtypes";
+	if (x->reason)
+		return;
+	c = manifest_capability(m, x->capability, op);
+	x->claim = "capabilities";
+	if (c != CLAIM_YES) {
+		x->reason = c == CLAIM_FILTERED ? "capability_regex_filtered" :
+			    "capability_not_declared";
+		return;
+	}
+	x->claim = NULL;
+	if (devices > 1 && devices > (count ? count->valueint : 1)) {
+		x->reason = "device_count";
+		x->claim = "device_count";
+	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
+		x->reason = "resource_limit";
+		x->claim = "resource_limits";
+	} else if (!s->ncases && (x->level < s->lo || x->level > s->hi)) {
+		x->reason = "level_filtered";
+	}
+}
+
+void select_limits(struct selection *s, const struct manifest *m)
+{
+	static const char *const keys[] = {
+		"max_device_memory_mb", "max_system_memory_mb",
+		"max_tensor_size_mb",
+	};
+	const cJSON *limits = cJSON_GetObjectItemCaseSensitive(
+				manifest_json(m), "resource_limits"), *x;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		x = cJSON_GetObjectItemCaseSensitive(limits, keys[i]);
+		if (x && (!s->max_mb || x->valuedouble < s->max_mb))
+			s->max_mb = x->valuedouble;
+	}
+}
+
+static bool named(char *const *names, size_t n, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(names[i], s))
+			return true;
+	return false;
+}
+
+static bool item_wanted(const struct selection *s, const struct item *it)
+{
+	if (s->nsuites && !named(s->suites, s->nsuites, it->suite))
+		return false;
+	return !s->has_op || pyre_search(&s->op, it->op) ||
+	       pyre_search(&s->op, it->name);
+}
+
+static bool case_wanted(const struct selection *s, const struct idset *ids,
+			struct idset *seen, const struct planned *x)
+{
+	char id[CASE_ID_MAX];
+
+	if (!s->ncases)
+		return true;
+	if (planned_id(x, id, NULL) < 0 || !idset_has(ids, id))
+		return false;
+	idset_add(seen, id);
+	return true;
+}
+
+static int count_bits(uint64_t bits)
+{
+	return __builtin_popcountll(bits);
+}
+
+/* All cases of an item and the i-th variant. */
+static void plan_variant(struct plan *p, const struct selection *s,
+			 struct tables *t, const struct manifest *m,
+			 const struct item *it, size_t i,
+			 const struct idset *ids, struct idset *seen)
+{
+	const struct variant *v = variants_at(t->variants, i);
+	uint64_t bits = variants_dtypes(t->variants, i, it);
+	size_t d;
+
+	for (d = 0; d < 64 && dtype_at(d); d++) {
+		struct planned x = { .item = it, .variant = v->name,
+				     .dtype = (uint8_t)d };
+
+		if (!(bits >> d & 1))
+			continue;
+		if (!case_wanted(s, ids, seen, &x)) {
+			p->deselected++;
+			continue;
+		}
+		describe(&x, t, v);
+		judge(&x, m, s, v);
+		p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
+		p->v[p->n++] = x;
+	}
+}
+
+/* Stable: by level, keeping the inventory's order within one. */
+static void by_level(struct plan *p)
+{
+	struct planned *v = xmalloc((p->n + 1) * sizeof(*v));
+	size_t i, n = 0;
+	int level;
+
+	for (level = 1; level <= 8; level++)
+		for (i = 0; i < p->n; i++)
+			if (p->v[i].level == level)
+				v[n++] = p->v[i];
+	free(p->v);
+	p->v = v;
+	p->n = p->cap = n;
+}
+
+/* Where id stands among the cases that run; -1 with e set. */
+static long find_case(const struct plan *p, const char *id, struct err *e)
+{
+	char s[CASE_ID_MAX];
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (!p->v[i].reason && !planned_id(&p->v[i], s, NULL) &&
+		    !strcmp(s, id))
+			return (long)i;
+	return err_set(e, EX_BADUSE, "'%s' is not among the cases that would "
+		       "run", id);
+}
+
+/* Take out the cases before the start, past the limit, of other shards. */
+static int cut(struct plan *p, const struct selection *s, struct err *e)
+{
+	long from = 0;
+	size_t i, kept = 0, runs = 0;
+
+	if (s->start_at)
+		from = find_case(p, s->start_at, e);
+	else if (s->start_after)
+		from = find_case(p, s->start_after, e) + 1;
+	if (from < 0 || (s->start_after && !from))
+		return -1;
+	for (i = 0; i < p->n; i++) {
+		bool run = !p->v[i].reason;
+
+		if (run && ((long)i < from || (s->limit && runs >= s->limit))) {
+			p->cut++;
+			continue;
+		}
+		if (run && (int)(runs++ % (size_t)s->nshards) + 1 != s->shard) {
+			p->sharded++;
+			continue;
+		}
+		p->cases += run;
+		p->v[kept++] = p->v[i];
+	}
+	p->n = kept;
+	return 0;
+}
+
+static int unknown_case(const struct selection *s, const struct inventory *inv,
+			const struct idset *seen, struct err *e)
+{
+	char suite[CASE_ID_MAX], op[CASE_ID_MAX], dtype[CASE_ID_MAX];
+	char variant[CASE_ID_MAX];
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < s->ncases; i++) {
+		if (idset_has(seen, s->cases[i]))
+			continue;
+		if (case_id_split(s->cases[i], suite, op, dtype, variant) < 0)
+			return err_set(e, EX_BADUSE, "'%s' is no case id: "
+				       "suite/op/dtype/variant", s->cases[i]);
+		if (!inventory_has(inv, op))
+			near = inventory_nearest(inv, op);
+		else if (!dtype_find(dtype))
+			near = dtype_nearest(dtype);
+		else
+			near = NULL;
+		return err_set(e, EX_BADUSE, near ? "there is no case '%s', "
+			       "did you mean '%s'?" : "there is no case '%s'",
+			       s->cases[i], near);
+	}
+	return 0;
+}
+
+static int unknown_suite(const struct selection *s,
+			 const struct inventory *inv, struct err *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < s->nsuites; i++) {
+		for (k = 0; k < inv->n; k++)
+			if (!strcmp(inv->v[k].suite, s->suites[i]))
+				break;
+		if (k == inv->n)
+			return err_set(e, EX_BADUSE, "there is no suite '%s'",
+				       s->suites[i]);
+	}
+	return 0;
+}
+
+int select_plan(struct plan *p, const struct selection *s,
+		const struct inventory *inv, struct tables *t,
+		const struct manifest *m, struct err *e)
+{
+	struct idset *ids = idset_new(), *seen = idset_new();
+	size_t i, k;
+	int rc;
+
+	for (i = 0; i < s->ncases; i++)
+		idset_add(ids, s->cases[i]);
+	rc = unknown_suite(s, inv, e);
+	for (i = 0; !rc && i < inv->n; i++) {
+		const struct item *it = &inv->v[i];
+		bool wanted = item_wanted(s, it);
+
+		if (wanted) {
+			rules_item(t->levels, it);
+			rules_item(t->capabilities, it);
+			rules_item(t->oracles, it);
+		}
+		for (k = 0; variants_at(t->variants, k); k++)
+			if (wanted)
+				plan_variant(p, s, t, m, it, k, ids, seen);
+			else
+				p->deselected += (size_t)count_bits(
+					variants_dtypes(t->variants, k, it));
+	}
+	if (!rc)
+		rc = unknown_case(s, inv, seen, e);
+	if (!rc) {
+		by_level(p);
+		rc = cut(p, s, e);
+	}
+	idset_free(ids);
+	idset_free(seen);
+	return rc;
+}
+
+void plan_release(struct plan *p)
+{
+	free(p->v);
+	memset(p, 0, sizeof(*p));
+}

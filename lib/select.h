@@ -1,0 +1,69 @@
+/*
+ * select: what runs and what doesn't, of all that there is to run.  Every case
+ * of the inventory ends up in the plan, with the reason why it does not run
+ * where it doesn't, or in one of the counts of those that were not asked for.
+ */
+#ifndef CTS_SELECT_H
+#define CTS_SELECT_H
+
+#include <stdint.h>
+#include "err.h"
+#include "inventory.h"
+#include "manifest.h"
+#include "pyre.h"
+#include "rec.h"
+
+/* What the command line asks for. */
+struct selection {
+	int lo, hi;		/* levels */
+	struct pyre op;
+	bool has_op;
+	char **suites;
+	size_t nsuites;
+	char **cases;		/* exactly these ids, at whatever level */
+	size_t ncases;
+	const char *start_at, *start_after;	/* ids, or NULL */
+	size_t limit;		/* 0: none */
+	int shard, nshards;	/* 1 of 1: all */
+	double max_mb;		/* memory that a case may need, 0: any */
+};
+
+/* Narrow it to the manifest's resource_limits, where those are lower. */
+void select_limits(struct selection *s, const struct manifest *m);
+
+struct planned {
+	const struct item *item;
+	const char *variant;
+	uint8_t dtype;		/* index of dtype_at() */
+	uint8_t level;
+	const char *level_reason, *capability, *oracle;
+	const char *reason;	/* why it does not run; NULL: it runs */
+	const char *claim;	/* "supported_dtypes", "capabilities", … */
+};
+
+struct plan {
+	struct planned *v;	/* by level, then as in the inventory */
+	size_t n, cap;
+	size_t cases;		/* those that run */
+	size_t deselected;	/* by --op, --suite, --case */
+	size_t cut;		/* by --limit, --start-at, --start-after */
+	size_t sharded;
+};
+
+struct tables;			/* the ledgers in coverage/ that decide */
+struct tables *tables_load(struct err *e);	/* new */
+void tables_free(struct tables *t);
+
+/*
+ * 0, or -1 with e set (EX_BADUSE) where the selection names what there is not,
+ * with the nearest known name.
+ */
+int select_plan(struct plan *p, const struct selection *s,
+		const struct inventory *inv, struct tables *t,
+		const struct manifest *m, struct err *e);
+void plan_release(struct plan *p);
+
+/* "suite/op/dtype/variant" of a planned case. */
+int planned_id(const struct planned *x, char out[], struct err *e);
+
+#endif
