@@ -27,7 +27,7 @@ struct dtype {
 	enum dtype_class cls;
 	/* Floats, and a complex type's parts: */
 	int mantissa;		/* stored fraction bits */
-	int emin, emax;		/* exponents of the smallest and largest normal */
+	int emin, emax;		/* exponents of the normals: least, greatest */
 	bool has_inf, has_nan, has_negzero;
 };
 
@@ -43,9 +43,9 @@ const char *dtype_nearest(const char *name);	/* for "did you mean" */
  * have im 0.  DT_QUANT: the stored integer.  Not for DT_BITS.
  *
  * Where t->pack > 1, i counts values, not elements: float4_e2m1fn_x2's element
- * k holds values 2k (its low half) and 2k + 1 (its high half).  So n elements of
- * any type have n * t->pack values.  The types uint1 to uint7 and int1 to int7
- * are bytes to PyTorch and are read as such.
+ * k holds values 2k (its low half) and 2k + 1 (its high half).  So n elements
+ * of any type have n * t->pack values.  The types uint1 to uint7 and int1 to
+ * int7 are bytes to PyTorch and are read as such.
  */
 void dtype_get(const struct dtype *t, const void *p, size_t i,
 	       double *re, double *im);

@@ -157,7 +157,7 @@ static const char *plain_end(const char *p, const char *end)
 {
 	uint64_t w, q, b;
 
-	/* Eight at a time: a high bit shows a quote, '\\', < 0x20 or >= 0x80. */
+	/* Eight at a time: a high bit shows a byte that stops us. */
 	for (; end - p >= 8; p += 8) {
 		memcpy(&w, p, 8);
 		q = w ^ EACH('"');

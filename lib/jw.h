@@ -49,7 +49,7 @@ void jw_kbool(struct jw *w, const char *key, bool v);
 void jw_khexf(struct jw *w, const char *key, double v);
 void jw_knum(struct jw *w, const char *key, double v);
 
-/* Open a record: {"v":1,"kind":…,"id":…,"run":… ; close it with jw_obj_end(). */
+/* Open a record: {"v":1,"kind":…,"id":…,"run":… ; jw_obj_end() closes it. */
 void jw_record(struct jw *w, const char *kind, const char *id,
 	       const char *run);
 
