@@ -35,7 +35,7 @@ struct device {
 	 */
 	char **imports;
 	char **init;		/* calls, after the imports; NULL-terminated */
-	char *sync;		/* a call in which late errors surface, or NULL */
+	char *sync;		/* a call that shows late errors, or NULL */
 	char *seed;		/* a call, given the seed; or NULL */
 	char *count;		/* a call that gives how many, or NULL */
 	char *memory;		/* a call that gives bytes in use, or NULL */
