@@ -137,9 +137,9 @@ static int add_listed(struct coverage *c, const struct rec *r, struct err *e)
 	    rec_str(r->json, "surface", &surface, e) < 0)
 		return -1;
 	if (find_word(kernel, kernels, 5) < 0)
-		return err_set(e, EX_BADINPUT, "kernel: '%.40s' is none of own, "
-			       "composite, composite_explicit, fallback, none",
-			       kernel);
+		return err_set(e, EX_BADINPUT, "kernel: '%.40s' is none of "
+			       "own, composite, composite_explicit, fallback, "
+			       "none", kernel);
 	o = get_overload(c, op);
 	if (o->listed)
 		return err_set(e, EX_BADINPUT, "overload '%s' comes twice", op);

@@ -166,7 +166,7 @@ char *run_folder_stream(const char *name, struct err *e)
 		}
 		free(path);
 	}
-	err_set(e, EX_BADINPUT, "'%s' holds no stream.jsonl", dir);
+	err_set(e, EX_ENVIRON, "'%s' holds no run: no stream.jsonl", dir);
 	free(dir);
 	return NULL;
 }

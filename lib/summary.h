@@ -12,7 +12,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <cjson/cJSON.h>
 
 #include "buf.h"
@@ -37,7 +36,6 @@ struct failure {
 
 struct sum_case {
 	size_t suite, op, dtype, variant;	/* numbers, STRMAP_NONE */
-	uint64_t line;		/* hash of its case record */
 	int level;		/* 0: not known */
 	unsigned verdicts;
 	bool listed, begun, ended, accounted;
@@ -103,7 +101,7 @@ void summary_release(struct summary *s);
 
 /*
  * Take one record.  0, or -1 with e set where a field that must be there is
- * not, or where a case comes twice and differs.
+ * not, or where a case is listed twice.
  */
 int summary_add(struct summary *s, const struct rec *r, struct err *e);
 
