@@ -161,6 +161,8 @@ static void write_run(struct jw *w, const struct enumout *o,
 		      const struct manifest *m, const struct inventory *inv,
 		      const char *run)
 {
+	const cJSON *only = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+							"only_dtypes"), *x;
 	struct utsname u;
 	char digest[72];
 
@@ -182,6 +184,13 @@ static void write_run(struct jw *w, const struct enumout *o,
 	jw_uint(w, o->seed);
 	jw_kint(w, "cases", (int64_t)(o->skips ? 0 : p->cases));
 	write_accounts(w, p);
+	if (only) {
+		jw_key(w, "dtypes");
+		jw_arr(w);
+		cJSON_ArrayForEach(x, only)
+			jw_str(w, x->valuestring);
+		jw_arr_end(w);
+	}
 	if (o->memory_mode)
 		jw_kstr(w, "memory_mode", o->memory_mode);
 	write_command(w, o);

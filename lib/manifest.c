@@ -243,7 +243,7 @@ void manifest_set(struct manifest *m, const char *key, cJSON *value)
 	/* Added at the end and then put in its documented place. */
 	cJSON_DeleteItemFromObjectCaseSensitive(m->json, key);
 	cJSON_AddItemToObject(m->json, key, value);
-	m->json = in_order(m->json, manifest_keys);
+	m->json = manifest_normalise(m->json);
 	manifest_compile(m);
 }
 

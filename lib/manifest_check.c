@@ -305,6 +305,24 @@ static void check_dtypes(struct check *c, const char *path, const cJSON *item)
 	}
 }
 
+static void check_dtype_name(struct check *c, const char *path,
+			     const cJSON *item)
+{
+	if (!cJSON_IsString(item))
+		expected(c, path, "a dtype's name", item);
+	else if (!dtype_find(item->valuestring))
+		unknown(c, path, "dtype", item->valuestring,
+			dtype_nearest(item->valuestring));
+}
+
+static void check_only(struct check *c, const char *path, const cJSON *item)
+{
+	if (!cJSON_IsArray(item))
+		expected(c, path, "a list of dtypes", item);
+	else
+		each(c, path, item, check_dtype_name);
+}
+
 static const char *nearest_capability(const char *name)
 {
 	const char *names[128];
@@ -660,6 +678,7 @@ static const struct field top_fields[] = {
 	{ "device_count", check_whole, false },
 	{ "semantic_level", check_whole, false },
 	{ "supported_dtypes", check_dtypes, false },
+	{ "only_dtypes", check_only, false },
 	{ "supported_ops", check_regexes, true },
 	{ "skip_ops", check_ops, false },
 	{ "must_not_fall_back", check_ops, false },
@@ -679,8 +698,8 @@ static const struct field top_fields[] = {
 
 const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
-	"device_count", "semantic_level", "supported_dtypes", "supported_ops",
-	"skip_ops", "must_not_fall_back", "capabilities", "hardware",
+	"device_count", "semantic_level", "supported_dtypes", "only_dtypes",
+	"supported_ops", "skip_ops", "must_not_fall_back", "capabilities", "hardware",
 	"resource_limits", "tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
 	"custom_test_dirs", "max_samples", "max_samples_ieee754",

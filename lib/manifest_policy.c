@@ -193,7 +193,7 @@ int manifest_only_dtypes(struct manifest *m, char *const *dtypes, size_t n,
 {
 	cJSON *old = cJSON_GetObjectItemCaseSensitive(m->json,
 						      "supported_dtypes");
-	cJSON *now = cJSON_CreateObject(), *x;
+	cJSON *now = cJSON_CreateObject(), *x, *said;
 	const struct dtype *t;
 	size_t i;
 
@@ -215,13 +215,11 @@ int manifest_only_dtypes(struct manifest *m, char *const *dtypes, size_t n,
 				      cJSON_Duplicate(x, 1) :
 				      cJSON_CreateTrue());
 	}
-	manifest_uncompile(m);
-	if (old)
-		cJSON_ReplaceItemInObjectCaseSensitive(m->json,
-						"supported_dtypes", now);
-	else
-		cJSON_AddItemToObject(m->json, "supported_dtypes", now);
-	m->json = manifest_normalise(m->json);
-	manifest_compile(m);
+	/* The effective manifest says that it was narrowed. */
+	said = cJSON_CreateArray();
+	cJSON_ArrayForEach(x, now)
+		cJSON_AddItemToArray(said, cJSON_CreateString(x->string));
+	manifest_set(m, "supported_dtypes", now);
+	manifest_set(m, "only_dtypes", said);
 	return 0;
 }

@@ -287,9 +287,13 @@ static int unknown_case(const struct selection *s, const struct inventory *inv,
 			near = dtype_nearest(dtype);
 		else
 			near = NULL;
-		return err_set(e, EX_BADUSE, near ? "there is no case '%s', "
-			       "did you mean '%s'?" : "there is no case '%s'",
-			       s->cases[i], near);
+		if (!near)
+			return err_set(e, EX_BADUSE, "there is no case '%s'",
+				       s->cases[i]);
+		return err_set(e, EX_BADUSE, "there is no case '%s', did you "
+			       "mean '%s/%s/%s/%s'?", s->cases[i], suite,
+			       inventory_has(inv, op) ? op : near,
+			       inventory_has(inv, op) ? near : dtype, variant);
 	}
 	return 0;
 }

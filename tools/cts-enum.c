@@ -89,6 +89,7 @@ static const struct option longs[] = {
 	{ 0 },
 };
 
+/* What the command line says. */
 struct opts {
 	struct manifest_opts m;
 	struct selection sel;
@@ -216,19 +217,34 @@ static void take_option(struct opts *o, int c)
 	}
 }
 
-/* Nothing matched is a mistake; nothing left to run is a bad result. */
-static int verdict(const struct plan *p, const struct opts *o,
-		   const struct inventory *inv)
+/* A selection that matches nothing is a slip of the pen. */
+static int nothing(const struct opts *o, const struct inventory *inv)
 {
-	const char *near = o->op ? inventory_nearest(inv, o->op) : NULL;
+	const char *p = o->op, *near = NULL;
+	char *name;
 
-	if (!p->n && !p->cut && !p->sharded) {
-		if (near)
-			return prog_fail(EX_BADUSE, "the selection matches "
-					 "nothing; --op '%s': did you mean "
-					 "'%s'?", o->op, near);
-		return prog_fail(EX_BADUSE, "the selection matches nothing");
+	if (p) {
+		p += *p == '^';
+		name = strndup(p, strcspn(p, "$"));
+		near = name ? inventory_nearest(inv, name) : NULL;
+		free(name);
 	}
+	if (near)
+		return prog_fail(EX_BADUSE, "the selection matches nothing: "
+				 "--op '%s', did you mean '%s'?", o->op, near);
+	return prog_fail(EX_BADUSE, "the selection matches nothing");
+}
+
+static int emit(struct opts *o, const struct plan *p, struct manifest *m,
+		const struct inventory *inv)
+{
+	struct err e = { 0 };
+
+	if (!p->n && !p->cut && !p->sharded)
+		return nothing(o, inv);
+	enumout_warn(m, inv);
+	if (enumout_write(&o->out, p, &o->sel, m, inv, &e) < 0)
+		return prog_fail_err(&e);
 	if (!p->cases && !o->out.skips)
 		return prog_fail(EX_NEGATIVE, "nothing is left to run: %zu "
 				 "case%s accounted for", p->n,
@@ -252,13 +268,10 @@ static int enumerate(struct opts *o, struct manifest *m)
 	if (inventory_load(&inv, building, &e) < 0 ||
 	    !(t = tables_load(&e)) ||
 	    enumout_device(m, &inv, &e) < 0 ||
-	    select_plan(&p, &o->sel, &inv, t, m, &e) < 0) {
+	    select_plan(&p, &o->sel, &inv, t, m, &e) < 0)
 		rc = prog_fail_err(&e);
-	} else {
-		enumout_warn(m, &inv);
-		rc = enumout_write(&o->out, &p, &o->sel, m, &inv, &e) < 0 ?
-		     prog_fail_err(&e) : verdict(&p, o, &inv);
-	}
+	else
+		rc = emit(o, &p, m, &inv);
 	plan_release(&p);
 	tables_free(t);
 	inventory_release(&inv);
