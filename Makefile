@@ -72,7 +72,7 @@ build/torch.mk: build/python lib/torchmk.py lib/setup.sh
 
 ## Flags
 
-CPPFLAGS_ALL := -Ilib -Ishim $(CPPFLAGS)
+CPPFLAGS_ALL := -Ilib $(CPPFLAGS)
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 CFLAGS_ALL = -std=gnu11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes \
 	-fPIC $(SANFLAGS) $(CFLAGS)
@@ -139,8 +139,9 @@ $(UNITS): $(B)/unit/%: $(B)/obj/tests/unit/%.o $(LIBCTS)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_LIGHT)
 
-$(B)/obj/shim/%.o: CPPFLAGS_ALL += $(PY_CFLAGS)
-$(B)/obj/tools/cts-exec.o: CPPFLAGS_ALL += $(PY_CFLAGS)
+# What sees Python sees the shim's headers first, and nothing else sees them.
+$(B)/obj/shim/%.o $(HEAVY:%=$(B)/obj/tools/%.o): \
+	CPPFLAGS_ALL := -Ishim -Ilib $(CPPFLAGS) $(PY_CFLAGS)
 
 $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC)
