@@ -14,6 +14,7 @@ cat >good.jsonl <<END
 {"v":1,"kind":"run","id":"","run":"","tool":"cts-exec 0.1.0","role":"worker","device":"lazy:0","reference":"cpu","t_import_s":1.25}
 {"v":1,"kind":"case",$id,$case,"device":"lazy","level":1,"level_reason":"core","capability":"inference","oracle":"float64","samples":0,"seed":"18446744073709551615","timeout_s":2.5,"isolate":"case"}
 {"v":1,"kind":"account",$id,$case,"level":1,"reason":"dtype_not_listed","detail":"x","claim":"supported_dtypes.float32"}
+{"v":1,"kind":"account","id":"","run":"0123456789ab","reason":"deselected","n":6086,"detail":"x"}
 {"v":1,"kind":"probe","id":"","run":"","probe":"dtype","name":"int8","status":"ok","note":""}
 {"v":1,"kind":"start",$id,"device":"lazy:0","op":"add","dtype":"float32"}
 {"v":1,"kind":"obs",$id,"sample":0,"op":"add","dtype":"float32","device":"lazy:0","oracle":"float64","tier":"clean","args":"add(x, 1)","inputs":[{"dtype":"float32","shape":[2,0],"strides":[1,1],"offset":0,"layout":"strided","device":"cpu","meta":true}],"ref":{"outs":[{"dtype":"float32","shape":[],"strides":[],"offset":0,"layout":"strided","device":"cpu","data":"AAAAAA=="}],"tree":"*"},"dev":{"raised":{"type":"RuntimeError","message":"no","kind":"unsupported"}},"hp":{"outs":[{"py":"float","value":"0x1p+0"},{"py":"none"}]},"alias":{"ref":["in0=",""],"dev":["out1"]},"mutated":{"ref":[0],"dev":[]},"guard":[{"tensor":0,"where":"gap","at":4}],"where":{"aten::add.Tensor":"device"},"repeat":"same","t_ref_us":12,"t_dev_us":34}
@@ -48,6 +49,9 @@ refused 'a wrong order' "$(kind end)|{kind,v,id,run}+." 'does not begin with'
 refused 'a missing run' "$(kind end)|del(.run)" 'does not begin with'
 refused 'a bad id' "$(kind start)|.id=\"a/b c/d/e\"" '/id is'
 refused 'a level of 9' "$(kind account)|.level=9" '/level is 9'
+refused 'an account that names no case' "$(kind account)|.id=\"\"" '/id is'
+refused 'one that neither names nor counts' \
+	"$(kind account)|select(.n)|del(.n)" "has no 'suite'"
 refused 'a level that is text' "$(kind account)|.level=\"1\"" '/level is no int'
 refused 'an unknown outcome' "$(kind death)|.outcome=\"died\"" '/outcome is'
 refused 'a bad digest' "$(kind run)|.manifest=\"sha256:0\"" '/manifest is'
