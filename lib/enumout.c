@@ -184,6 +184,8 @@ static void write_run(struct jw *w, const struct enumout *o,
 	jw_uint(w, o->seed);
 	jw_kint(w, "cases", (int64_t)(o->skips ? 0 : p->cases));
 	write_accounts(w, p);
+	if (o->validate)
+		jw_kstr(w, "mode", "validate");
 	if (only) {
 		jw_key(w, "dtypes");
 		jw_arr(w);
@@ -315,4 +317,60 @@ int enumout_write(const struct enumout *o, const struct plan *p,
 		rc = flush(&out, e);
 	buf_release(&out.b);
 	return rc;
+}
+
+static size_t count_reason(const struct plan *p, const char *reason)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n; i++)
+		n += p->v[i].reason && !strcmp(p->v[i].reason, reason);
+	return n;
+}
+
+/* The cases of one reason; the plan has them by level, an op's together. */
+static void table_reason(const struct plan *p, const char *reason, FILE *f)
+{
+	const struct planned *last = NULL, *x;
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		x = &p->v[i];
+		if (!x->reason || strcmp(x->reason, reason))
+			continue;
+		if (!last || last->item != x->item || last->level != x->level)
+			fprintf(f, "%s%-25s %5d  %-40s", last ? "\n" : "",
+				reason, x->level, x->item->op);
+		if (!last || last->item != x->item ||
+		    last->level != x->level || last->dtype != x->dtype)
+			fprintf(f, " %s", dtype_at(x->dtype)->name);
+		if (strcmp(x->variant, "plain"))
+			fprintf(f, "/%s", x->variant);
+		last = x;
+	}
+	if (last)
+		fputc('\n', f);
+}
+
+void enumout_table(const struct plan *p, FILE *f)
+{
+	const struct account_reason *why;
+	size_t i, n;
+
+	fprintf(f, "%7zu case%s would run\n", p->cases,
+		p->cases == 1 ? "" : "s");
+	for (i = 0; (why = account_reason_at(i)); i++) {
+		n = count_reason(p, why->name);
+		if (n)
+			fprintf(f, "%7zu %s: %s\n", n, why->name, why->text);
+	}
+	if (p->deselected + p->cut)
+		fprintf(f, "%7zu deselected: by the command line\n",
+			p->deselected + p->cut);
+	if (p->sharded)
+		fprintf(f, "%7zu sharded: in other shards\n", p->sharded);
+	fprintf(f, "\n%-25s %5s  %-40s %s\n", "reason", "level", "op",
+		"dtypes");
+	for (i = 0; (why = account_reason_at(i)); i++)
+		table_reason(p, why->name, f);
 }

@@ -2,7 +2,9 @@
 #ifndef CTS_ENUMOUT_H
 #define CTS_ENUMOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "err.h"
 #include "inventory.h"
 #include "manifest.h"
@@ -17,6 +19,7 @@ struct enumout {
 	const char *op;		/* the regex as it was given, or NULL */
 	const char *memory_mode;	/* or NULL */
 	bool skips;		/* accounts alone */
+	bool validate;		/* the toolkit against itself, on the CPU */
 };
 
 /*
@@ -33,5 +36,8 @@ void enumout_warn(const struct manifest *m, const struct inventory *inv);
 int enumout_write(const struct enumout *o, const struct plan *p,
 		  const struct selection *s, const struct manifest *m,
 		  const struct inventory *inv, struct err *e);
+
+/* The accounts for people: by reason, then by reason, level and op. */
+void enumout_table(const struct plan *p, FILE *f);
 
 #endif

@@ -248,32 +248,37 @@ static int build(const char *file, struct err *e)
 	return rc;
 }
 
+int inventory_read(struct inventory *inv, const char *path, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int rc = buf_read_file(&b, path, INVENTORY_MAX, e);
+
+	if (!rc)
+		rc = inventory_parse(inv, b.p, b.len, path, e);
+	buf_release(&b);
+	return rc;
+}
+
 int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		   struct err *e)
 {
 	char *torch = NULL, *dir = cache_dir(&torch, e), *file = NULL;
-	struct buf b = BUF_INIT;
 	int rc = -1;
 
 	if (!dir)
 		goto out;
 	file = xasprintf("%s/opinfo.jsonl", dir);
-	if (buf_read_file(&b, file, INVENTORY_MAX, NULL) < 0 ||
-	    inventory_parse(inv, b.p, b.len, file, NULL) < 0) {
+	rc = inventory_read(inv, file, NULL);
+	if (rc < 0) {
 		inventory_release(inv);
 		if (building)
 			building(torch);
-		buf_reset(&b);
-		if (make_dirs(dir, e) < 0 || build(file, e) < 0 ||
-		    buf_read_file(&b, file, INVENTORY_MAX, e) < 0 ||
-		    inventory_parse(inv, b.p, b.len, file, e) < 0)
-			goto out;
+		if (!make_dirs(dir, e) && !build(file, e))
+			rc = inventory_read(inv, file, e);
 	}
-	rc = 0;
 out:
 	if (rc && e)
 		e->code = EX_ENVIRON;
-	buf_release(&b);
 	free(file);
 	free(dir);
 	free(torch);

@@ -47,7 +47,9 @@ struct inventory {
 int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		   struct err *e);
 
-/* From text, for tests; file is its name in messages. */
+/* From a file that cts-exec --inventory wrote.  0, or -1 with e set. */
+int inventory_read(struct inventory *inv, const char *path, struct err *e);
+/* From text; file is its name in messages. */
 int inventory_parse(struct inventory *inv, const char *text, size_t n,
 		    const char *file, struct err *e);
 void inventory_release(struct inventory *inv);

@@ -7,6 +7,7 @@
  * exit		0 done, 1 nothing is left to run, 2 bad usage or a selection that
  *		matches nothing, 3 a wrong manifest, 4 environment
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,10 @@ static const char usage_text[] =
 "                            synchronised: conservative, synchronize, balanced\n"
 "                            or performance\n"
 "      --skips               what does not run alone\n"
+"      --table               what does not run as a table for people\n"
+"      --validate            note that the toolkit tests itself: the CPU alone\n"
+"      --inventory FILE      what there is to run, from cts-exec --inventory,\n"
+"                            in place of the installed PyTorch's\n"
 "  -h, --help                print this and exit\n"
 "  -V, --version             print the version and exit\n"
 "\n"
@@ -60,7 +65,8 @@ static const char usage_text[] =
 enum {
 	OPT_DTYPE = 256, OPT_EXACT, OPT_RANGE, OPT_OP, OPT_SUITE, OPT_CASE,
 	OPT_AT, OPT_AFTER, OPT_LIMIT, OPT_SHARD, OPT_SAMPLES, OPT_DEVMEM,
-	OPT_TENSOR, OPT_MODE, OPT_SKIPS, OPT_IMPORT,
+	OPT_TENSOR, OPT_MODE, OPT_SKIPS, OPT_IMPORT, OPT_TABLE,
+	OPT_INVENTORY, OPT_VALIDATE,
 };
 
 static const struct option longs[] = {
@@ -86,6 +92,9 @@ static const struct option longs[] = {
 	{ "max-tensor-size", required_argument, NULL, OPT_TENSOR },
 	{ "memory-mode", required_argument, NULL, OPT_MODE },
 	{ "skips", no_argument, NULL, OPT_SKIPS },
+	{ "table", no_argument, NULL, OPT_TABLE },
+	{ "inventory", required_argument, NULL, OPT_INVENTORY },
+	{ "validate", no_argument, NULL, OPT_VALIDATE },
 	{ 0 },
 };
 
@@ -94,7 +103,8 @@ struct opts {
 	struct manifest_opts m;
 	struct selection sel;
 	struct enumout out;
-	const char *op;
+	const char *op, *inventory;
+	bool table;
 };
 
 static void building(const char *torch)
@@ -213,6 +223,9 @@ static void take_option(struct opts *o, int c)
 	case OPT_TENSOR: take_mb(o, "--max-tensor-size"); break;
 	case OPT_MODE: take_mode(o); break;
 	case OPT_SKIPS: o->out.skips = true; break;
+	case OPT_TABLE: o->table = true; break;
+	case OPT_INVENTORY: o->inventory = optarg; break;
+	case OPT_VALIDATE: o->out.validate = true; break;
 	default: take_selector(o, c); break;
 	}
 }
@@ -243,6 +256,10 @@ static int emit(struct opts *o, const struct plan *p, struct manifest *m,
 	if (!p->n && !p->cut && !p->sharded)
 		return nothing(o, inv);
 	enumout_warn(m, inv);
+	if (o->table) {
+		enumout_table(p, stdout);
+		return 0;
+	}
 	if (enumout_write(&o->out, p, &o->sel, m, inv, &e) < 0)
 		return prog_fail_err(&e);
 	if (!p->cases && !o->out.skips)
@@ -265,8 +282,9 @@ static int enumerate(struct opts *o, struct manifest *m)
 		o->sel.hi = manifest_level(m);
 	}
 	select_limits(&o->sel, m);
-	if (inventory_load(&inv, building, &e) < 0 ||
-	    !(t = tables_load(&e)) ||
+	rc = o->inventory ? inventory_read(&inv, o->inventory, &e) :
+	     inventory_load(&inv, building, &e);
+	if (rc < 0 || !(t = tables_load(&e)) ||
 	    enumout_device(m, &inv, &e) < 0 ||
 	    select_plan(&p, &o->sel, &inv, t, m, &e) < 0)
 		rc = prog_fail_err(&e);
@@ -294,6 +312,8 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		return prog_finish(prog_usage("unexpected operand '%s'",
 					      argv[optind]));
+	if (o.out.validate && (!o.m.device || strcmp(o.m.device, "cpu")))
+		return prog_finish(prog_usage("--validate needs -d cpu"));
 	if (!o.m.file && !o.m.device)
 		return prog_finish(prog_usage("say which manifest (-m) or "
 					      "device (-d)"));
