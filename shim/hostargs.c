@@ -7,7 +7,8 @@
 
 static bool is_position(const char *s)
 {
-	return *s >= '0' && *s <= '9' && strlen(s) <= 2 && atoi(s) < 64;
+	return *s >= '0' && *s <= '9' && strlen(s) <= 2 &&
+		strtol(s, NULL, 10) < 64;
 }
 
 static const struct ledger_key keys[] = {
@@ -24,7 +25,7 @@ static int add(void *ctx, const char *const *value, int line, struct err *e)
 	(void)e;
 	h->v = xgrow(h->v, &h->cap, h->n + 1, sizeof(*h->v));
 	h->v[h->n].op = xstrdup(value[0]);
-	h->v[h->n++].arg = atoi(value[1]);
+	h->v[h->n++].arg = (int)strtol(value[1], NULL, 10);
 	return 0;
 }
 
