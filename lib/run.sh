@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8
 
 top=$PWD
-bin=$top/bin
+bin=${CTS_BIN:-$top/bin}
 results=${CTS_RESULTS:-results}
 jobs=${JOBS:-$(nproc)}
 run=			# the run's folder
@@ -107,9 +107,9 @@ select_opts()
 # resolve: the manifest in force, to $run/manifest.json.
 resolve()
 {
-	local opts=() d since=$EPOCHREALTIME
+	local opts=() d dtypes=${DTYPE-} since=$EPOCHREALTIME
 	add_opt opts --device "${DEVICE-}"
-	for d in ${DTYPE//,/ }; do
+	for d in ${dtypes//,/ }; do
 		opts+=(--dtype "$d")
 	done
 	[ -z "${BACKEND_IMPORT-}" ] || opts+=(--import "$BACKEND_IMPORT")
@@ -175,18 +175,18 @@ point_latest()
 }
 
 # worker: one pipe, as often as there are jobs.  Its stdout is the stream, to
-# which every record is appended by one write.
+# which every record is appended by one write.  One zygote serves all workers.
 worker()
 {
-	local iso=() exec=() cmp=()
+	local iso=() exec=()
 	add_opt iso --timeout "${TIMEOUT-}"
 	add_opt iso --mode "${ISOLATE-}"
-	iso+=(--runlog "$CTS_RUN/runlog.txt")
+	iso+=(--zygote "$CTS_ZYGOTE/z" --runlog "$CTS_RUN/runlog.txt")
 	add_opt exec --device "${DEVICE-}"
 	exec+=(--blobs "$CTS_RUN/blobs")
-	cmp+=(--manifest "$CTS_RUN/manifest.json")
 	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
-		"$bin/cts-compare" "${cmp[@]}" >>"$CTS_RUN/stream.jsonl"
+		"$bin/cts-compare" --manifest "$CTS_RUN/manifest.json" \
+		--blobs "$CTS_RUN/blobs" >>"$CTS_RUN/stream.jsonl"
 }
 
 # sample_memory: note the most that the workers of this run had in memory,
@@ -215,7 +215,8 @@ execute()
 	local rc=0 since=$EPOCHREALTIME total helpers=() job
 	total=$(wc -l <"$1")
 	CTS_RUN=$(realpath "$run")
-	export CTS_RUN
+	CTS_ZYGOTE=$(mktemp -d)	# a socket's path has to be short
+	export CTS_RUN CTS_ZYGOTE
 	# Workers share the cores among them already.
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	trap 'stopped=1; kill -TERM "$job" 2>/dev/null || :' INT TERM HUP
@@ -234,6 +235,7 @@ execute()
 	[ -z "$stopped" ] || { wait "$job" || :; }
 	kill "${helpers[@]}" 2>/dev/null || :
 	wait "${helpers[@]}" 2>/dev/null || :
+	rm -rf "$CTS_ZYGOTE"
 	trap - INT TERM HUP
 	stage exec "$since"
 	[ "$rc" -eq 0 ] || [ -n "$stopped" ] || rc=$(awk -F '\t' \
@@ -246,11 +248,12 @@ execute()
 finish()
 {
 	local rc=0 worst=$1 since=$EPOCHREALTIME
-	printf '{"t_wall_s":%s,"peak_pss_mb":%s%s}\n' "$(seconds "$began")" \
+	printf '{"t_wall_s":%s,"peak_pss_mb":%s}\n' "$(seconds "$began")" \
 		"$(cat "$run/.peak" 2>/dev/null || echo 0)" \
-		"${stopped:+,\"partial\":true}" >>"$run/stages.jsonl"
+		>>"$run/stages.jsonl"
 	rm -f "$run/.peak" "$run/.cases"
 	report=()
+	[ -z "$stopped" ] && [ "$worst" -eq 0 ] || report+=(--partial)
 	add_opt report --baseline "${BASELINE-}"
 	add_opt report --waivers "${WAIVERS-}"
 	[ -z "${REPORT_SKIPS-}" ] || report+=(--skips)
@@ -259,7 +262,7 @@ finish()
 	    jq -e .complete "$run/summary.json" >/dev/null; then
 		gzip -nc "$run/stream.jsonl" >"$run/stream.jsonl.gz.tmp"
 		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
-		rm "$run/stream.jsonl" "$run/joblog.tsv"
+		rm -f "$run/stream.jsonl" "$run/joblog.tsv"
 	fi
 	point_latest
 	if [ -n "$stopped" ]; then
@@ -341,18 +344,14 @@ do_rerun()
 {
 	local rc=0
 	derive "${FROM-}" FROM
-	of_kind verdict <"$run/.old" |
-		jq -r 'select(.outcome != "pass") | .id' >"$run/.bad"
-	[ -s "$run/.bad" ] || die 2 "there is nothing bad in '$FROM'"
-	of_kind case <"$run/.old" |
-		jq -c --rawfile bad "$run/.bad" \
-		'($bad | split("\n") | map({(.): 1}) | add) as $b |
-		 select($b[.id])' >"$run/.cases"
+	"$bin/cts-report" --failed --records "$run/.old" >"$run/.cases" ||
+		[ $? -eq 1 ]
+	[ -s "$run/.cases" ] || die 2 "there is nothing bad in '$FROM'"
 	of_kind run <"$run/.old" | head -n 1 | jq -c --argjson n \
 		"$(wc -l <"$run/.cases")" '.cases = $n | .accounts = {}' \
 		>"$run/stream.jsonl"
 	cat "$run/.cases" >>"$run/stream.jsonl"
-	rm -f "$run/.old" "$run/.bad"
+	rm -f "$run/.old"
 	DEVICE=${DEVICE:-$(jq -r .device_name "$run/manifest.json")}
 	export DEVICE
 	name_run
@@ -370,10 +369,9 @@ do_rejudge()
 	fi
 	[ ! -d "$from/blobs" ] || cp -R "$from/blobs" "$run/"
 	since=$EPOCHREALTIME
-	grep -v '^{"v":1,"kind":"verdict",' "$run/.old" >"$run/.in"
-	"$bin/cts-compare" --manifest "$run/manifest.json" "$run/.in" \
+	"$bin/cts-compare" --manifest "$run/manifest.json" "$run/.old" \
 		>"$run/stream.jsonl"
-	rm -f "$run/.old" "$run/.in"
+	rm -f "$run/.old"
 	stage compare "$since"
 	name_run
 	finish 0

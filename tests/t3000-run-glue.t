@@ -1,0 +1,153 @@
+#!/bin/bash
+# lib/run.sh around tools that are not ours: where a run lies, what is kept,
+# and what becomes of it when a worker fails, or somebody stops it.
+. "${0%/*}/lib.sh"
+needs jq parallel
+
+mkdir fake results
+fake() { { echo '#!/bin/bash'; cat; } >"fake/$1"; chmod +x "fake/$1"; }
+fake cts-manifest <<'END'
+echo "$*" >>"$T/args"
+[ ! -e "$T/no-manifest" ] || { echo "cts-manifest: bad" >&2; exit 3; }
+echo '{"device_name":"dev:1"}'
+END
+fake cts-enum <<'END'
+echo "$*" >>"$T/args"
+echo '{"v":1,"kind":"run","id":"","run":"r","role":"selection","device":"dev:1","hardware":"hw","cases":30}'
+for i in $(seq 30); do
+	echo '{"v":1,"kind":"case","id":"s/o'$i'/d/v","run":"r"}'
+done
+echo '{"v":1,"kind":"account","id":"s/o/d/x","run":"r","reason":"x"}'
+END
+fake cts-isolate <<'END'
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+END
+# Case s/o9 fails its worker where T/broken is, and stops it where T/wait is.
+fake cts-exec <<'END'
+while read -r l; do
+	id=${l#*\"id\":\"} id=${id%%\"*}
+	echo '{"v":1,"kind":"start","id":"'$id'","run":"r"}'
+	if [ $id = s/o9/d/v ]; then
+		[ ! -e "$T/broken" ] || { echo 'cts-exec: no device' >&2; exit 4; }
+		if [ -e "$T/wait" ]; then
+			: >"$T/waiting"
+			while [ -e "$T/wait" ]; do sleep 0.1; done
+		fi
+	fi
+	echo '{"v":1,"kind":"end","id":"'$id'","run":"r"}'
+done
+END
+fake cts-compare <<'END'
+for in; do :; done
+[ -f "$in" ] && exec <"$in"
+while read -r l; do
+	case $l in *'"verdict"'*) continue ;; esac
+	printf '%s\n' "$l"
+	case $l in *'"end"'*)
+		o=pass
+		case $l in */o7/*) o=fail ;; esac
+		printf '%s\n' "${l/\"end\"/\"verdict\"}" |
+			sed 's/}$/,"outcome":"'$o'"}/' ;;
+	esac
+done
+END
+fake cts-report <<'END'
+for dir; do :; done
+case "$*" in
+*--failed*) grep '"case"' "$dir" | grep /o7/; exit 1 ;;
+*--partial*) : >"$T/partial" ;;
+esac
+n=$(cat "$dir"/stream.jsonl* | grep -c '"verdict"')
+c=$(cat "$dir"/stream.jsonl* | grep -c '"case"')
+[ "$n" -eq "$c" ] && ok=true || ok=false
+echo '{"complete":'$ok',"n":'$n'}' >"$dir/summary.json"
+[ $ok = true ] && [ ! -e "$T/bad" ]
+END
+export T CTS_BIN=$T/fake CTS_RESULTS=$T/results
+run() { JOBS=2 bash "$top/lib/run.sh" "$@"; }
+folder() { echo results/dev-1_hw_history/*; }
+# verdicts STREAM: how many cases have so many verdicts.
+verdicts()
+{
+	zcat -f "$1" | sed -n 's/.*"verdict","id":"\([^"]*\)".*/\1/p' |
+		sort | uniq -c | awk '{ print $1 }' | sort | uniq -c |
+		tr -s ' \n' ' '
+}
+
+DEVICE=dev:1 LEVEL=3 OP='^x$' DTYPE=float32,int8 exits 0 'a run' run run
+like args 'resolve.* --dtype float32 --dtype int8' 'dtypes narrow the claim'
+like args "--level 3 --op \^x\\$" 'the rest the selection'
+f=$(folder)
+ok 'its name is device, hardware and time' test -d "$f"
+is "$(verdicts "$f/stream.jsonl.gz")" ' 30 1 ' 'each case has one verdict'
+is "$(zcat "$f/stream.jsonl.gz" | grep -c account)" 1 'accounts are kept'
+ok 'what is complete is packed' test ! -e "$f/stream.jsonl"
+is "$(jq -r .run results/dev-1_hw_latest.json)" "${f#results/}" \
+	'the newest is referred to by relative path'
+is "$(jq -s 'map(select(.stage).stage) | sort | join(" ")' \
+	"$f/stages.jsonl")" '"enum exec resolve"' 'stages are timed'
+ok 'the whole too' jq -se 'any(.t_wall_s > 0)' "$f/stages.jsonl"
+ls -A results >list
+unlike list new 'no folder is left without a name'
+
+touch bad
+DEVICE=dev:1 OUT=$T/o exits 1 'not conformant' run run
+ok 'OUT is the folder' test -s o/summary.json
+is "$(jq -r .run results/dev-1_hw_latest.json)" "${f#results/}" \
+	'a run elsewhere is not referred to'
+DEVICE=dev:1 OUT=$T/o exits 2 'OUT is not overwritten' run run
+errline 'holds a run already' 'and said so'
+rm bad
+
+FROM=$T/o OUT=$T/again exits 0 'rerun' run rerun
+is "$(zcat again/stream.jsonl.gz | grep '"verdict"' | jq -r .id)" s/o7/d/v \
+	'runs what was not good'
+is "$(zcat again/stream.jsonl.gz | head -n 1 | jq .cases)" 1 \
+	'and promises no more'
+RUN=$T/$f OUT=$T/judged exits 0 'rejudge' run rejudge
+is "$(verdicts judged/stream.jsonl.gz)" ' 30 1 ' 'judges all again'
+
+touch no-manifest
+exits 3 'a wrong manifest' run run
+errline '^cts-manifest: bad' 'is one line, of the tool'
+ls -A results >list
+unlike list new 'and leaves nothing behind'
+rm no-manifest
+
+touch broken
+DEVICE=dev:1 OUT=$T/p exits 4 'a worker that fails' run run
+like err '^cts-exec: no device' 'says why'
+like err '^run: a worker failed; make resume RUN=' 'and what to do'
+ok 'what was done is kept' test -s p/stream.jsonl
+rm broken
+printf '{"v":1,"kind":"obs","id":"s/o30/d/v","ru' >>p/stream.jsonl
+RUN=$T/p exits 0 'resume' run resume
+is "$(verdicts p/stream.jsonl.gz)" ' 30 1 ' 'each case has one verdict'
+zcat p/stream.jsonl.gz >all
+is "$(jq -c 'select(.kind == "start")' all | sort | uniq -d)" '' \
+	'what was half done is out'
+is "$(jq -c 'select(.kind == "obs")' all)" '' 'so is a cut line'
+RUN=$T/p exits 2 'resume of a complete run' run resume
+errline 'is complete' 'is refused'
+
+touch wait
+JOBS=2 DEVICE=dev:1 OUT=$T/q bash "$top/lib/run.sh" run >out 2>err &
+pid=$!
+while [ ! -e waiting ] && kill -0 $pid; do sleep 0.1; done
+kill -TERM $pid
+rc=0
+wait $pid || rc=$?
+is $rc 130 'a run that is stopped'
+like err '^run: stopped; make resume RUN=' 'says how to go on'
+is "$(jq .complete q/summary.json)" false 'with a report of what is there'
+ok 'that knows' test -e partial
+rm wait
+RUN=$T/q exits 0 'resume' run resume
+is "$(verdicts q/stream.jsonl.gz)" ' 30 1 ' 'each case has one verdict'
+exits 2 'a wrong verb' run nonsense
+exits 2 'resume of nothing' run resume
+exits 4 'resume of what is not there' env RUN="$T/none" bash "$top/lib/run.sh" \
+	resume
+done_testing
