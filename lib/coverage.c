@@ -261,9 +261,13 @@ static bool some_text(const char *s)
 	return s[strspn(s, " \t")] != '\0';
 }
 
+/* One that matches a whole namespace would explain anything away. */
 static bool some_name(const char *s)
 {
-	return s[strspn(s, "*?:a")] != '\0';
+	const char *colon = strstr(s, "::");
+	const char *name = colon ? colon + 2 : s;
+
+	return name[strspn(name, "*?.")] != '\0';
 }
 
 static const struct ledger_key keys[] = {
