@@ -92,8 +92,8 @@ errline "unknown keyword 'unheard'" 'and named'
 jq -r '."$defs" | (.run,.case,.account,.probe,.start,.end,.obs,.death,
 	.oracle_failure,.verdict,.tensor,.check) | .properties | keys[]' \
 	"$top/docs/records.schema.json" | sort -u >keys
-for key in $(cat keys); do
+while read -r key; do
 	grep -qF "\`$key\`" "$top/docs/records.md" || echo "$key"
-done >undocumented
+done <keys >undocumented
 cmp_file undocumented /dev/null 'every key of the schema is on the page'
 done_testing

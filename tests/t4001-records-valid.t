@@ -7,25 +7,25 @@ needs python3 jq torch
 valid() { python3 "$top/tests/validate.py" "$top/docs/records.schema.json" "$@"; }
 without_times() { jq -c 'delpaths([paths|select(.[-1]|strings|startswith("t_"))])' "$1"; }
 
-ids() { jq -r --arg kind "$1" 'select(.kind==$kind).id' "$2" | sort; }
+ids_of() { jq -r --arg kind "$1" 'select(.kind==$kind).id' "$2" | sort; }
 
 ops='^(add|div|sum|sort|index_select|nn.functional.relu|linalg.svd|rand_like)$'
 for device in cpu lazy; do
 	exits 0 "$device: cases are listed" \
 		cts-enum -d $device -l 2 --max-samples 3 --op "$ops"
 	mv out cases.jsonl
-	ids case cases.jsonl >ids
+	ids_of case cases.jsonl >want.ids
 	exits 0 'as valid records' valid cases.jsonl
 	exits 0 'they run' cts-exec -d $device cases.jsonl
 	mv out run.jsonl
 	exits 0 'and give valid records' valid run.jsonl
-	ids end run.jsonl >got
-	cmp_file got ids 'with one end each'
+	ids_of end run.jsonl >got
+	cmp_file got want.ids 'with one end each'
 	exits 0 'they are judged' cts-compare run.jsonl
 	mv out verdicts.jsonl
 	exits 0 'and the verdicts are valid' valid verdicts.jsonl
-	ids verdict verdicts.jsonl >got
-	cmp_file got ids 'with one verdict each'
+	ids_of verdict verdicts.jsonl >got
+	cmp_file got want.ids 'with one verdict each'
 done
 
 cts-exec -d lazy cases.jsonl 2>err >again.jsonl
