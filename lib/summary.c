@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "summary.h"
 
-#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,23 +299,19 @@ static char *figures(const cJSON *check)
 }
 
 /*
- * Where a budget comes from, as one of a few words: a verdict gives it as text
- * or as an object with "source".
+ * Where a budget comes from: the text begins with its class in the ledger,
+ * "default", or "override" for one of the manifest's.
  */
 static const char *budget_source(const cJSON *check)
 {
 	const cJSON *b = cJSON_GetObjectItemCaseSensitive(check, "budget");
-	const char *text = cJSON_IsString(b) ? b->valuestring :
-			   cJSON_IsObject(b) ? rec_str_opt(b, "source", "") :
-			   NULL;
+	const char *text = b ? b->valuestring : NULL;
 
-	if (!text)
+	if (!cJSON_IsString(b))
 		return NULL;
-	if (strstr(text, "default"))
+	if (!strncmp(text, "default", 7))
 		return "default";
-	if (strstr(text, "manifest"))
-		return "manifest";
-	return "ledger";
+	return strncmp(text, "override", 8) ? "ledger" : "manifest";
 }
 
 /* The parts of a case's name as text, never NULL. */
@@ -517,6 +513,10 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 	fact(&s->manifest, o, "manifest");
 	fact(&s->reference, o, "reference");
 	fact(&s->run, o, "run");
+	if (!s->note && !strcmp(rec_str_opt(o, "mode", ""), "validate"))
+		s->note = xstrdup("The toolkit tests itself here, with the CPU "
+				  "on both sides: this says nothing of any "
+				  "device.");
 	if (cJSON_GetObjectItemCaseSensitive(o, "seed") && !s->seed) {
 		seed = rec_int_opt(o, "seed", -1);
 		s->seed = seed >= 0 ? xasprintf("%lld", seed) : NULL;
@@ -548,19 +548,21 @@ static size_t row(struct strmap *keys, void *table, size_t *cap, size_t size,
 
 static int add_account(struct summary *s, const struct rec *r, struct err *e)
 {
-	const char *reason, *op = rec_str_opt(r->json, "op", unknown);
+	const char *reason, *op = rec_str_opt(r->json, "op", "(any)");
 	size_t had = s->account_ids.n, i;
-	long long level = rec_int_opt(r->json, "level", 0);
+	long long level = rec_int_opt(r->json, "level", 0), n = 1;
 	bool fresh;
 
-	if (rec_str(r->json, "reason", &reason, e) < 0)
+	if (rec_str(r->json, "reason", &reason, e) < 0 ||
+	    (cJSON_GetObjectItemCaseSensitive(r->json, "n") &&
+	     rec_int(r->json, "n", 0, INT64_MAX, &n, e) < 0))
 		return -1;
 	if (*r->id) {
 		strmap_add(&s->account_ids, r->id);
 		if (s->account_ids.n == had)
 			return 0;	/* a resumed run says it again */
 	}
-	counts_add(&s->accounts, reason, 1);
+	counts_add(&s->accounts, reason, (size_t)n);
 	i = row(&s->account_keys, &s->account, &s->account_cap,
 		sizeof(*s->account),
 		xasprintf("%s\n%lld\n%s", reason, level, op), &fresh);
@@ -569,7 +571,7 @@ static int add_account(struct summary *s, const struct rec *r, struct err *e)
 			text_cut(reason, WHY_MAX), text_cut(op, WHY_MAX),
 			(int)level, 0
 		};
-	s->account[i].n++;
+	s->account[i].n += (size_t)n;
 	return 0;
 }
 
@@ -896,8 +898,6 @@ void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 	text_shell(out, s->device ? s->device : "cpu");
 	buf_addstr(out, " CASE=");
 	text_shell(out, summary_id(s, c));
-	if (c->level > 1)
-		buf_addf(out, " LEVEL=%d", c->level);
 	if (s->seed) {
 		buf_addstr(out, " SEED=");
 		text_shell(out, s->seed);
@@ -913,8 +913,6 @@ void summary_pipe_cmd(const struct summary *s, const struct sum_case *c,
 
 	buf_addstr(out, "bin/cts-enum --device ");
 	text_shell(out, s->device ? s->device : "cpu");
-	if (c->level > 1)
-		buf_addf(out, " --level %d", c->level);
 	if (s->seed) {
 		buf_addstr(out, " --seed ");
 		text_shell(out, s->seed);

@@ -62,6 +62,11 @@ grep -v '"kind":"case"' good >nocase
 exits 0 'verdicts do without case records' cts-report --summary s.json nocase
 counted 'they name their cases' 'cases 2 pass 2'
 
+sel 2 | sed 's/"seed"/"mode":"validate","seed"/' | cat - good >own
+exits 0 'the toolkit against itself' cts-report --markdown r.md own
+like r.md 'this says nothing of any device' 'is stated'
+like out 'this says nothing of any device' 'everywhere'
+
 # What is not a pass.
 for o in fail error unsupported crash timeout hang oom; do
 	{ pass add float32; case_ mul int8; verdict mul int8 "$o"; } >one
@@ -111,6 +116,10 @@ is "$(jq -c '.skips[] | [.reason, .level, .op, .n]' s.json)" \
 ["op_excluded",2,"mul",1]' 'by reason, level and op'
 like out 'op_excluded +2 +1  mul' 'on the scorecard too'
 like j.xml '<skipped message="op_excluded"/>' 'and in the XML'
+{ pass add float32; printf '{"v":1,"kind":"account","id":"","run":"r1",'
+  printf '"reason":"deselected","n":6083}\n'; } >one
+exits 0 'accounts that are counted, not named' cts-report --summary s.json one
+is "$(jq -c .accounts s.json)" '{"deselected":6083}' 'count as many'
 { pass add float32; account add float32 op_excluded 1; } >one
 exits 1 'run and accounted for as not run' cts-report --summary s.json one
 counted 'is a contradiction' 'cases 1 duplicate 1'
