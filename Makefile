@@ -183,7 +183,7 @@ export PYTHON
 # Under -j or not, a run is one line and says by itself what is wrong.
 glue = @bash lib/run.sh $1
 
-.PHONY: run resume rerun rejudge triage show-skips validate demo bench
+.PHONY: run resume rerun rejudge triage show-skips probe validate demo bench
 run: all ## prove or disprove what DEVICE claims
 	$(call glue,run)
 resume: all ## finish the interrupted run RUN=folder
@@ -196,6 +196,8 @@ triage: all ## run each failure of RUN=run alone, N times, and class it
 	$(call glue,triage)
 show-skips: all ## list what would not run, and why
 	$(call glue,show-skips)
+probe: all ## ask DEVICE about each dtype and capability that it claims
+	$(call glue,probe)
 validate: all ## the toolkit against itself: CPU on both sides
 	$(call glue,validate)
 demo: all ## a misbehaving device, and what its failures look like

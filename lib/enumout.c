@@ -13,7 +13,7 @@
 #include "vocab.h"
 #include "xalloc.h"
 
-#define CHUNK 65536		/* whole records are written in about this much */
+#define CHUNK 65536		/* whole records, about as much a write */
 
 struct sink {
 	struct buf b;

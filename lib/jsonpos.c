@@ -184,7 +184,8 @@ static int scan_word(struct scan *s)
 
 	for (i = 0; i < 3; i++) {
 		n = strlen(words[i]);
-		if ((size_t)(s->end - s->p) >= n && !memcmp(s->p, words[i], n)) {
+		if ((size_t)(s->end - s->p) >= n &&
+		    !memcmp(s->p, words[i], n)) {
 			s->p += n;
 			return 0;
 		}

@@ -37,11 +37,11 @@ struct manifest *manifest_for_device(const char *device, struct err *e);
 
 /* As manifest_load(), from text; file is its name in the findings. */
 struct manifest *manifest_parse(const char *text, size_t n, const char *file,
-				struct findings *f, struct err *e);	/* new */
+				struct findings *f, struct err *e); /* new */
 
 /* A template by name ("smoke", …), its device and imports set if device. */
 struct manifest *manifest_template(const char *name, const char *device,
-				   struct err *e);			/* new */
+				   struct err *e);		/* new */
 
 /*
  * The manifest as canonical JSON on one line, with LF: keys in the documented

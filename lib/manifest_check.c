@@ -699,8 +699,8 @@ static const struct field top_fields[] = {
 const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
 	"device_count", "semantic_level", "supported_dtypes", "only_dtypes",
-	"supported_ops", "skip_ops", "must_not_fall_back", "capabilities", "hardware",
-	"resource_limits", "tolerance_overrides",
+	"supported_ops", "skip_ops", "must_not_fall_back", "capabilities",
+	"hardware", "resource_limits", "tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
 	"custom_test_dirs", "max_samples", "max_samples_ieee754",
 	"ieee754_seed", "show_traceback", NULL

@@ -42,7 +42,8 @@ static bool matches(const struct pyre *v, size_t n, const char *op)
 		colon = NULL;
 	}
 	for (i = 0; i < n; i++)
-		if (pyre_search(&v[i], op) || (colon && pyre_search(&v[i], name)))
+		if (pyre_search(&v[i], op) ||
+		    (colon && pyre_search(&v[i], name)))
 			return true;
 	return false;
 }

@@ -1,12 +1,12 @@
 /*
  * pyre: regular expressions as Python users write them, searched anywhere in
  * the subject like re.search(), on top of POSIX extended ones.  The common
- * Python spellings are translated: (?:…), (?P<name>…), (?i) in front, \d \w \s \b
- * and their opposites, \A \Z, lazy quantifiers, escapes inside brackets, and
- * look-ahead at the very start, ^(?!…) and ^(?=…).  What only a backtracking
- * matcher can do (other look-around, back-references, possessive and atomic
- * groups) is refused, and so are repeats that multiply beyond PYRE_REPEAT, since
- * a manifest must not be able to hang a tool.
+ * Python spellings are translated: (?:…), (?P<name>…), (?i) in front, \d \w
+ * \s \b and their opposites, \A \Z, lazy quantifiers, escapes inside brackets,
+ * and look-ahead at the very start, ^(?!…) and ^(?=…).  What only a
+ * backtracking matcher can do (other look-around, back-references, possessive
+ * and atomic groups) is refused, and so are repeats that multiply beyond
+ * PYRE_REPEAT, since a manifest must not be able to hang a tool.
  */
 #ifndef CTS_PYRE_H
 #define CTS_PYRE_H

@@ -102,6 +102,7 @@ select_opts()
 	add_opt sel --seed "${SEED-}"
 	add_opt sel --max-samples "${SAMPLES-}"
 	add_opt sel --shard "${SHARD-}"
+	[ "$verb" != validate ] || sel+=(--validate)
 }
 
 # resolve: the manifest in force, to $run/manifest.json.
@@ -377,9 +378,50 @@ do_rejudge()
 	finish 0
 }
 
+# The toolkit tests itself: with the CPU on both sides, all must pass.
+do_validate()
+{
+	case ${DEVICE:-cpu} in
+	cpu) ;;
+	*) die 2 "validate is for the CPU alone, not for '$DEVICE'" ;;
+	esac
+	export DEVICE=cpu
+	do_run
+}
+
+# in_scratch COMMAND...: with the manifest in force, and no run.
+in_scratch()
+{
+	run=$(mktemp -d)
+	trap 'rm -rf "$run"' EXIT
+	resolve
+	"$@"
+}
+
+show_skips()
+{
+	select_opts
+	"$bin/cts-enum" --manifest "$run/manifest.json" "${sel[@]}" --table
+}
+
+# Probes are notes beside the results: they never change what runs.
+probe()
+{
+	local key
+	key=$(jq -r .device_name "$run/manifest.json" |
+		tr -c 'A-Za-z0-9._+\n-' -)_$(uname -m)
+	mkdir -p "$results"
+	"$bin/cts-manifest" probe --manifest "$run/manifest.json" \
+		--output "$results/${key}_probes.jsonl" \
+		--failures "$results/${key}_probe_failures.jsonl"
+}
+
 verb=${1-}
 case $verb in
 run) do_run ;;
+validate) do_validate ;;
+show-skips) in_scratch show_skips ;;
+probe) in_scratch probe ;;
 resume) do_resume ;;
 rerun) do_rerun ;;
 rejudge) do_rejudge ;;

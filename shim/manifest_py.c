@@ -438,7 +438,8 @@ static int do_manifest(struct jw *w, const char *path, struct err *e)
 	struct buf text = BUF_INIT, at = BUF_INIT;
 	PyObject *tree = NULL, *code = NULL, *globals = NULL, *m;
 	PyCompilerFlags flags = {
-		.cf_flags = PyCF_ONLY_AST, .cf_feature_version = PY_MINOR_VERSION,
+		.cf_flags = PyCF_ONLY_AST,
+		.cf_feature_version = PY_MINOR_VERSION,
 	};
 	int rc = -1;
 

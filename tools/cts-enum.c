@@ -312,14 +312,14 @@ int main(int argc, char **argv)
 	if (optind < argc)
 		return prog_finish(prog_usage("unexpected operand '%s'",
 					      argv[optind]));
-	if (o.out.validate && (!o.m.device || strcmp(o.m.device, "cpu")))
-		return prog_finish(prog_usage("--validate needs -d cpu"));
 	if (!o.m.file && !o.m.device)
 		return prog_finish(prog_usage("say which manifest (-m) or "
 					      "device (-d)"));
 	o.out.op = o.op;
 	m = manifest_open(&o.m, &rc);
-	if (m)
+	if (m && o.out.validate && strcmp(manifest_device(m), "cpu"))
+		rc = prog_usage("--validate is for the device 'cpu' alone");
+	else if (m)
 		rc = enumerate(&o, m);
 	manifest_free(m);
 	manifest_opts_release(&o.m);
