@@ -1,7 +1,10 @@
 #!/bin/bash
 # cts-report: what it counts, and what it says of a run by its exit status.
 . "${0%/*}/lib.sh"
-needs jq
+needs jq python3
+
+# A summary is what docs/summary.schema.json says.
+valid() { python3 -B "$top/tests/summary_schema.py" "$@"; }
 
 # What a stream is made of; every function prints one record.
 sel() { printf '{"v":1,"kind":"run","id":"","run":"r1","tool":"cts-enum 0.1.0",'
@@ -43,6 +46,7 @@ is "$(jq -c '.counts | keys_unsorted' s.json)" "$(jq -cn '["cases","pass",
 	"duplicate"]')" 'every outcome is named'
 is "$(jq -c 'has("t_wall_s") and has("t_import_s") and has("peak_pss_mb")' \
 	s.json)" true 'times and memory'
+ok 'the summary is as its schema says' valid s.json
 like out '^conformant: 2 cases' 'the scorecard says so'
 is "$(cat err)" '' 'and stderr nothing'
 
@@ -130,6 +134,7 @@ exits 1 'no input' cts-report --summary s.json empty
 errline '^cts-report: nothing ran' 'is said'
 is "$(jq -c '[.complete, .counts.cases]' s.json)" '[false,0]' \
 	'a summary is written'
+ok 'as its schema says' valid s.json
 exits 1 'nothing on stdin' cts-report </dev/null
 account add int8 op_excluded 1 >one
 exits 1 'only accounts' cts-report one

@@ -4,6 +4,9 @@
 . "${0%/*}/lib.sh"
 needs jq python3
 
+# A summary is what docs/summary.schema.json says.
+valid() { python3 -B "$top/tests/summary_schema.py" "$@"; }
+
 # verdict ID OP DTYPE OUTCOME MORE
 verdict()
 {
@@ -32,6 +35,7 @@ verdict opinfo/add/float32/plain add float32 pass '{"tier": "usable",
 exits 1 'eleven failures of one kind' cts-report --summary s.json \
 	--markdown r.md --html r.html --junit j.xml stream
 is "$(jq '.failures | length' s.json)" 1 'are one entry'
+ok 'the summary is as its schema says' valid s.json
 is "$(jq -c '.failures[0] | [.op, .check, .cases, (.dtypes | length),
 	.variants, .first, .sample, .args]' s.json)" \
 	'["mul","value",11,10,{"offset":1,"plain":10},"opinfo/mul/bfloat16/plain",2,"mul(x, 3)"]' \
@@ -85,7 +89,7 @@ jq -cn --arg e "$evil" '{v: 1, kind: "death", id: "x", run: "r", signal: $e,
 	stack: $e, stderr: $e}' >>evil
 exits 1 'hostile text' cts-report --skips --summary s.json --markdown r.md \
 	--html r.html --junit j.xml --note "$evil" evil
-ok 'the summary is JSON' jq -e . s.json
+ok 'the summary is as its schema says' valid s.json
 is "$(jq -r '.failures[] | select(.check != "missing") | .op' s.json)" "$evil" \
 	'and keeps what it was told'
 ok 'HTML and JUnit are well-formed' python3 - <<-\END

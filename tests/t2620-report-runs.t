@@ -2,7 +2,10 @@
 # cts-report: runs by folder and reference, baselines, waivers, stages, reruns
 # and progress.
 . "${0%/*}/lib.sh"
-needs jq
+needs jq python3
+
+# A summary is what docs/summary.schema.json says.
+valid() { python3 -B "$top/tests/summary_schema.py" "$@"; }
 
 # v OP OUTCOME: a verdict.
 v() { printf '{"v":1,"kind":"verdict","id":"opinfo/%s/int8/plain","run":"r1",' \
@@ -26,6 +29,7 @@ is "$(jq -c '[.t_wall_s, .peak_pss_mb, .stages]' \
 	res/dev_x_history/t1/summary.json)" \
 	'[4,100,[{"stage":"exec","t_s":1.25}]]' 'with what stages measured'
 cp res/dev_x_history/t1/summary.json want
+ok 'summaries of folders are as their schema says' valid want
 exits 0 'a reference' cts-report --json res/dev_x_latest.json
 is "$(jq -c .counts out)" "$(jq -c .counts want)" 'leads there'
 gzip res/dev_x_history/t1/stream.jsonl
@@ -89,6 +93,7 @@ exits 1 'against a baseline' cts-report --baseline then --summary s.json now
 is "$(jq -c '.baseline | [(.regressions, .fixes, .added, .gone |
 	map(.id | split("/")[1])), .still]' s.json)" \
 	'[["b"],["d"],["h"],["g"],1]' 'what got worse and better'
+ok 'and as the schema says' valid s.json
 like out 'regression: opinfo/b/int8/plain .was pass, is fail' 'is said'
 like out 'fixed: opinfo/d/int8/plain' 'known failures that pass too'
 exits 1 'by folder' cts-report --baseline res/dev_x_latest.json now
@@ -106,6 +111,9 @@ is "$(jq -c '[.waived, .counts.fail, .counts.crash]' s.json)" '[1,2,1]' \
 	'counted, and marked'
 is "$(jq -c '[.waivers[] | [.expired, .waived, .passing]]' s.json)" \
 	'[[false,1,0],[false,0,1],[true,0,0]]' 'who marks what'
+cp err err1
+ok 'and as the schema says' valid s.json
+cp err1 err
 errline 'waivers:3: waiver .* expired on 2001-01-01' 'an expired one is named'
 like j.xml 'waived until 2999-12-31: known' 'in the XML'
 like r.md '<https://example.org/1>' 'and linked'
