@@ -47,14 +47,19 @@ const std::set<std::string> LEFT = {
 
 /* Served though the CPU has no kernel under this name. */
 const std::set<std::string> ALSO = {
-	"aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize",
-	"aten::record_stream", "aten::_fused_sdp_choice",
-	"aten::_scaled_dot_product_fused_attention_overrideable",
-	"aten::_scaled_dot_product_fused_attention_overrideable_backward",
+	"aten::copy_", "aten::record_stream",
+};
+
+/* Which of their results is on the host whatever the device: a bit each. */
+const std::unordered_map<std::string, unsigned> HOST = {
+	{"aten::_pack_padded_sequence", 2}, {"aten::_nested_tensor_size", 1},
+	{"aten::_nested_tensor_strides", 1},
+	{"aten::_nested_tensor_storage_offsets", 1},
 };
 
 struct Info {
-	const c10::KernelFunction *native = nullptr;
+	unsigned host = 0;
+	const c10::KernelFunction *native = nullptr, *own = nullptr;
 	bool mixed = false;
 	bool seeded = false;
 	int generator = -1;
@@ -75,7 +80,10 @@ Info &info_of(const OperatorHandle &op)
 	i = new Info;
 	std::string name = c10::toString(op.operator_name());
 	i->native = native_for(op.operator_name());
+	i->own = own_for(op.operator_name());
 	i->mixed = MIXED.count(name) > 0;
+	auto host = HOST.find(name);
+	i->host = host == HOST.end() ? 0 : host->second;
 	i->seeded = op.hasTag(at::Tag::nondeterministic_seeded);
 	const auto &args = op.schema().arguments();
 	for (size_t k = 0; k < args.size(); k++)
@@ -135,80 +143,15 @@ DispatchKey cpu_key(DispatchKeySet ks)
 	}
 }
 
-/* _copy_from(self, dst): what backends are asked when copy_ is composite. */
-bool copy_from(const OperatorHandle &op, c10::Stack *stack)
+void on_cpu(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
+    const c10::KernelFunction *own)
 {
-	const std::string &name = op.operator_name().name;
+	DispatchKeySet cpu(cpu_key(ks));
 
-	if (name != "aten::_copy_from" && name != "aten::_copy_from_and_resize")
-		return false;
-	at::Tensor self = (*stack)[0].toTensor();
-	at::Tensor dst = (*stack)[1].toTensor();
-	if (name == "aten::_copy_from_and_resize")
-		dst.resize_(self.sizes());
-	dst.copy_(self);
-	stack->clear();
-	stack->emplace_back(dst);
-	return true;
-}
-
-/*
- * The CPU's fused attention has a name of its own that only CPU tensors reach;
- * others get there under the overrideable one.
- */
-bool attention(const OperatorHandle &op, c10::Stack *stack)
-{
-	const std::string &name = op.operator_name().name;
-	c10::Stack &s = *stack;
-
-	if (name == "aten::_scaled_dot_product_fused_attention_overrideable") {
-		auto r = at::_scaled_dot_product_flash_attention_for_cpu(
-		    s[0].toTensor(), s[1].toTensor(), s[2].toTensor(),
-		    s[4].toDouble(), s[5].toBool(),
-		    s[3].toOptional<at::Tensor>(), s[7].toOptional<double>());
-		at::Tensor q = s[0].toTensor(), k = s[1].toTensor();
-		int64_t lq = q.size(2), lk = k.size(2);
-		at::Tensor none = at::empty({0}, at::kLong);
-		s.clear();
-		s.emplace_back(std::get<0>(r));
-		s.emplace_back(std::get<1>(r));
-		s.emplace_back(at::Tensor());
-		s.emplace_back(at::Tensor());
-		s.emplace_back(lq);
-		s.emplace_back(lk);
-		s.emplace_back(none);
-		s.emplace_back(none.clone());
-		s.emplace_back(at::Tensor());
-		return true;
-	}
-	if (name != "aten::_scaled_dot_product_fused_attention_overrideable_"
-	    "backward")
-		return false;
-	auto mask = s[4].toOptional<at::Tensor>();
-	auto r = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-	    s[0].toTensor(), s[1].toTensor(), s[2].toTensor(), s[3].toTensor(),
-	    s[6].toTensor(), s[7].toTensor(), s[12].toDouble(), s[13].toBool(),
-	    mask && mask->defined() ? mask : std::nullopt,
-	    s[16].toOptional<double>());
-	s.clear();
-	s.emplace_back(std::get<0>(r));
-	s.emplace_back(std::get<1>(r));
-	s.emplace_back(std::get<2>(r));
-	s.emplace_back(at::Tensor());
-	return true;
-}
-
-/* FLASH becomes OVERRIDEABLE, the name under which we serve it. */
-constexpr int64_t SDP_FLASH = 1, SDP_OVERRIDEABLE = 4;
-
-void on_cpu(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack)
-{
-	if (attention(op, stack))
-		return;
-	op.redispatchBoxed(DispatchKeySet(cpu_key(ks)), stack);
-	if (op.operator_name().name == "aten::_fused_sdp_choice" &&
-	    stack->back().toInt() == SDP_FLASH)
-		stack->back() = c10::IValue(SDP_OVERRIDEABLE);
+	if (own)
+		own->callBoxed(op, cpu, stack);
+	else
+		op.redispatchBoxed(cpu, stack);
 }
 
 /* Runs op on the stack, whose only entries are its arguments. */
@@ -219,12 +162,10 @@ void serve(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
 	c10::impl::ExcludeDispatchKeyGuard plain(c10::autocast_dispatch_keyset);
 	bool fault = faults::wanted(op, *stack);
 
-	if (info.native && !fault) {
+	if (info.native && !fault && cpu_key(ks) == DispatchKey::CPU) {
 		info.native->callBoxed(op, ks, stack);
 		return;
 	}
-	if (copy_from(op, stack))
-		return;
 	faults::Visit visit(op, *stack, fault);
 	if (visit.done())
 		return;
@@ -240,12 +181,12 @@ void serve(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
 	}
 	try {
 		Draw swap(draw, call.device());
-		visit.run(*stack, [&] { on_cpu(op, ks, stack); });
+		visit.run(*stack, [&] { on_cpu(op, ks, stack, info.own); });
 	} catch (...) {
 		call.sync();
 		throw;
 	}
-	call.finish(*stack);
+	call.finish(*stack, info.host);
 	visit.after(*stack);
 }
 
@@ -301,7 +242,7 @@ void register_ops()
 				continue;
 			bool has = h->hasKernelForDispatchKey(k.cpu);
 			if (k.cpu == DispatchKey::CPU)
-				has = has || ALSO.count(full) ||
+				has = has || ALSO.count(full) || own_for(name) ||
 				    h->hasKernelForDispatchKey(
 				        DispatchKey::CompositeExplicitAutograd) ||
 				    h->hasKernelForDispatchKey(DispatchKey::

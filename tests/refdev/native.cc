@@ -107,6 +107,15 @@ Tensor view_as_complex(const Tensor &self)
 	return at::native::view_as_complex(self);
 }
 
+Tensor efficientzerotensor(IntArrayRef size, optional<at::ScalarType> dtype,
+    optional<at::Layout>, optional<c10::Device> device, optional<bool>)
+{
+	int d = device && device->has_index() ? device->index() :
+	    current_device();
+
+	return zero_tensor(size, type_of(dtype), d);
+}
+
 /* All work is done when asked for: nothing to wait for. */
 void record_stream(Tensor &, c10::Stream)
 {
@@ -125,12 +134,37 @@ const std::map<std::string, KernelFunction> &table()
 		{"aten::alias", K(alias)},
 		{"aten::view_as_real", K(view_as_real)},
 		{"aten::view_as_complex", K(view_as_complex)},
+		{"aten::_efficientzerotensor", K(efficientzerotensor)},
 		{"aten::record_stream", K(record_stream)},
 	};
 #undef K
 	return *t;
 }
 
+}
+
+Tensor zero_tensor(IntArrayRef size, at::ScalarType type, int device)
+{
+	struct Nothing final : public c10::Allocator {
+		explicit Nothing(int d) : dev(DEV,
+		    static_cast<c10::DeviceIndex>(d))
+		{
+		}
+
+		c10::DataPtr allocate(size_t) override
+		{
+			return c10::DataPtr(nullptr, dev);
+		}
+
+		void copy_data(void *, const void *, size_t) const override
+		{
+		}
+
+		c10::Device dev;
+	} nothing(device);
+
+	return at::detail::empty_generic(size, &nothing,
+	    dense().add(c10::DispatchKey::ZeroTensor), type, std::nullopt);
 }
 
 const KernelFunction *native_for(const c10::OperatorName &name)

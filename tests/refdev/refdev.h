@@ -8,6 +8,7 @@
  *   wrap.cc     a device tensor as a CPU tensor over the same memory, and back
  *   fallback.cc the boxed kernel that serves every op, and its registration
  *   native.cc   ops that need no CPU kernel: allocation, set_, views
+ *   own.cc      ops that are asked of other devices than the CPU
  *   autocast.cc which ops autocast touches
  *   module.cc   torch_refdev._C
  *   plan.cc match.cc act.cc process.cc autograd.cc   faults on request
@@ -69,8 +70,11 @@ class Call {
 public:
 	/* Device arguments on the stack become CPU ones; op is for messages. */
 	Call(const c10::OperatorHandle &op, c10::Stack &stack, bool mixed_ok);
-	/* Results of the CPU kernel become device ones; inputs are synced. */
-	void finish(c10::Stack &stack);
+	/*
+	 * Results of the CPU kernel become device ones, but for those whose
+	 * bit is set in host; inputs are synced.
+	 */
+	void finish(c10::Stack &stack, unsigned host);
 	/* What the kernel did to its inputs' metadata, done to ours. */
 	void sync();
 
@@ -117,6 +121,11 @@ std::vector<std::string> overloads();
 /* native.cc: the kernel of an op that is served without a CPU one, or NULL. */
 const c10::KernelFunction *native_for(const c10::OperatorName &name);
 std::vector<std::string> native_names();
+/* Zeros without memory. */
+at::Tensor zero_tensor(at::IntArrayRef size, at::ScalarType type, int device);
+
+/* own.cc: the kernel, on CPU tensors, of an op that the CPU lacks, or NULL. */
+const c10::KernelFunction *own_for(const c10::OperatorName &name);
 
 }
 

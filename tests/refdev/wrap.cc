@@ -113,7 +113,7 @@ Tensor like_nested(const Tensor &t, DispatchKey key, Storage s)
 	    t.unsafeGetTensorImpl());
 
 	return at::detail::make_tensor<at::native::NestedTensorImpl>(std::move(s),
-	    DispatchKeySet(key), t.dtype(), from->get_nested_sizes(),
+	    DispatchKeySet({key, DispatchKey::AutogradNestedTensor}), t.dtype(), from->get_nested_sizes(),
 	    from->get_nested_strides(), from->get_storage_offsets());
 }
 
@@ -226,8 +226,7 @@ Tensor Call::make_device(const Tensor &t)
 		return like_csr(t, DispatchKey::SparseCsrPrivateUse1,
 		    device_at(device_), map);
 	if (t._is_zerotensor())
-		return at::_efficientzerotensor(t.sizes(),
-		    t.options().device(device_at(device_)));
+		return zero_tensor(t.sizes(), t.scalar_type(), device_);
 	if (t.is_nested())
 		return like_nested(t, DispatchKey::NestedTensorPrivateUse1,
 		    dev_storage(t.unsafeGetTensorImpl()->unsafe_storage()));
@@ -260,6 +259,9 @@ Tensor Call::to_cpu(const Tensor &t)
 			return p.cpu;
 	see(t.device());
 	Tensor c = make_cpu(t);
+	/* Some kernels save more for backward if it will be asked for. */
+	if (t.requires_grad() && !c.is_inference())
+		c.unsafeGetTensorImpl()->set_requires_grad(true);
 	pairs_.push_back(Pair{t, c});
 	return c;
 }
@@ -383,8 +385,12 @@ c10::IValue Call::in(const c10::IValue &v)
 		see(v.toStorage().device());
 		return cpu_storage(v.toStorage());
 	}
-	if (v.isGenerator() && v.toGenerator().device().type() == DEV)
+	if (v.isGenerator()) {
+		TORCH_CHECK(v.toGenerator().device().type() == DEV,
+		    "Expected a 'refdev' device type for generator but found '",
+		    v.toGenerator().device().type(), "'");
 		return inner(v.toGenerator());
+	}
 	return v;
 }
 
@@ -463,11 +469,12 @@ Call::Call(const c10::OperatorHandle &op, c10::Stack &stack, bool mixed_ok)
 		device_ = current_device();
 }
 
-void Call::finish(c10::Stack &stack)
+void Call::finish(c10::Stack &stack, unsigned host)
 {
 	sync();
-	for (auto &v : stack)
-		v = out(v);
+	for (size_t i = 0; i < stack.size(); i++)
+		if (!(i < 32 && host >> i & 1))
+			stack[i] = out(stack[i]);
 }
 
 }

@@ -107,19 +107,29 @@ class device_of(device):
 
 # Streams and events.
 
-class Stream(torch.Stream):
+class _Kind(type):
+    """A class whose instances are PyTorch's own, which it insists on."""
+
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, cls.base) and obj.device.type == "refdev"
+
+
+class Stream(metaclass=_Kind):
+    base = torch.Stream
+
     def __new__(cls, device=None, priority=0, **kwargs):
         if kwargs:
-            return super().__new__(cls, **kwargs)
-        return super().__new__(
-            cls, device=torch.device("refdev", _index(device)),
-            priority=priority)
+            return torch.Stream(**kwargs)
+        return torch.Stream(device=torch.device("refdev", _index(device)),
+                            priority=priority)
 
 
-class Event(torch.Event):
+class Event(metaclass=_Kind):
+    base = torch.Event
+
     def __new__(cls, enable_timing=False, blocking=False, interprocess=False):
-        return super().__new__(cls, "refdev", enable_timing=enable_timing,
-                               blocking=blocking, interprocess=interprocess)
+        return torch.Event("refdev", enable_timing=enable_timing,
+                           blocking=blocking, interprocess=interprocess)
 
 
 def current_stream(dev=None):
@@ -128,9 +138,9 @@ def current_stream(dev=None):
 
 
 def default_stream(dev=None):
-    return torch.Stream(stream_id=0, device_index=_index(dev),
-                        device_type=torch.device("refdev").type_id
-                        if hasattr(torch.device("refdev"), "type_id") else 20)
+    s = current_stream(dev)
+    return torch.Stream(stream_id=0, device_index=s.device_index,
+                        device_type=s.device_type)
 
 
 def set_stream(s):
