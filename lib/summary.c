@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "summary.h"
 
 #include <stdint.h>
@@ -135,7 +134,7 @@ static struct sum_case *get_case(struct summary *s, const char *id)
 	return &s->cases[i];
 }
 
-static struct failure *get_failure(struct sum_case *c)
+struct failure *summary_failure(struct sum_case *c)
 {
 	if (!c->fail) {
 		c->fail = xcalloc(1, sizeof(*c->fail));
@@ -238,7 +237,7 @@ static int add_death(struct summary *s, const struct rec *r, struct err *e)
 	if (!id || add_journal(s, r, e) < 0)
 		return -1;
 	c = get_case(s, id);
-	f = get_failure(c);
+	f = summary_failure(c);
 	set(&f->signal, rec_str_opt(r->json, "signal", NULL), 40);
 	code = rec_int_opt(r->json, "exit", -1);
 	if (!f->signal && code >= 0)
@@ -335,19 +334,19 @@ const char *summary_op(const struct summary *s, const struct sum_case *c)
 	return name_of(&s->by_op.names, c->op);
 }
 
-static const char *dtype_of(const struct summary *s, const struct sum_case *c)
+const char *summary_dtype(const struct summary *s, const struct sum_case *c)
 {
 	return name_of(&s->by_dtype.names, c->dtype);
 }
 
-static const char *variant_of(const struct summary *s,
-			      const struct sum_case *c)
+const char *summary_variant(const struct summary *s,
+			    const struct sum_case *c)
 {
 	return name_of(&s->variants, c->variant);
 }
 
 /* Where no record names the parts of a case, its id does. */
-static void names_from_id(struct summary *s, struct sum_case *c)
+void summary_names(struct summary *s, struct sum_case *c)
 {
 	char suite[CASE_ID_MAX], op[CASE_ID_MAX], dtype[CASE_ID_MAX];
 	char variant[CASE_ID_MAX];
@@ -377,7 +376,7 @@ static void read_checks(struct summary *s, struct sum_case *c,
 {
 	const cJSON *k;
 
-	names_from_id(s, c);
+	summary_names(s, c);
 	cJSON_ArrayForEach(k, checks) {
 		bool advice = !strcmp(rec_str_opt(k, "class", ""), "advice");
 		const char *budget = budget_source(k);
@@ -392,7 +391,7 @@ static void read_checks(struct summary *s, struct sum_case *c,
 			continue;
 		if (advice) {
 			clusters_add(&s->advice, summary_op(s, c), k->string,
-				     dtype_of(s, c), variant_of(s, c),
+				     summary_dtype(s, c), summary_variant(s, c),
 				     summary_id(s, c));
 		} else if (c->fail && !c->fail->check) {
 			set(&c->fail->check, k->string, 40);
@@ -450,7 +449,7 @@ static int add_verdict(struct summary *s, const struct rec *r, struct err *e)
 	if (outcome == OUT_PASS) {
 		c->usable = !strcmp(rec_str_opt(r->json, "tier", ""), "usable");
 	} else {
-		f = get_failure(c);
+		f = summary_failure(c);
 		set(&f->why, rec_str_opt(r->json, "why", NULL), WHY_MAX);
 		read_first(f, r->json);
 		f->order_dependent = rec_bool_opt(r->json, "order_dependent",
@@ -692,233 +691,4 @@ int summary_stages(struct summary *s, const char *path, struct err *e)
 	}
 	buf_release(&b);
 	return rc;
-}
-
-/* Settling */
-
-/* "3 verdicts (pass, fail)" */
-static char *duplicate_why(const struct sum_case *c)
-{
-	struct buf b = BUF_INIT;
-	const char *sep = "";
-
-	if (c->accounted)
-		buf_addstr(&b, "accounted for as not run, and ");
-	buf_addf(&b, "%u verdicts (", c->verdicts);
-	for (int o = 0; o < OUT_N; o++) {
-		if (!(c->outcomes & 1u << o))
-			continue;
-		buf_addf(&b, "%s%s", sep, outcome_name(o));
-		sep = ", ";
-	}
-	buf_addch(&b, ')');
-	return buf_detach(&b);
-}
-
-static char *missing_why(const struct sum_case *c)
-{
-	return xstrdup(c->ended ? "ran, and was not judged" :
-		       c->begun ? "began, and has no result" : "never began");
-}
-
-static void settle_outcome(struct sum_case *c)
-{
-	struct failure *f;
-
-	if (c->verdicts == 1 && !c->accounted) {
-		c->outcome = OUT_PASS;
-		while (!(c->outcomes & 1u << c->outcome))
-			c->outcome++;
-		return;
-	}
-	f = get_failure(c);
-	free(f->why);
-	free(f->check);
-	f->check = NULL;
-	if (c->verdicts) {
-		c->outcome = OUT_DUPLICATE;
-		f->why = duplicate_why(c);
-	} else {
-		c->outcome = OUT_MISSING;
-		f->why = missing_why(c);
-	}
-}
-
-/* What a cluster is called: the check, or the way that the case ended. */
-static char *broken(const struct sum_case *c)
-{
-	if (c->outcome == OUT_FAIL && c->fail->check)
-		return xstrdup(c->fail->check);
-	if (c->outcome == OUT_CRASH && c->fail->signal)
-		return xasprintf("crash %s", c->fail->signal);
-	return xstrdup(outcome_name(c->outcome));
-}
-
-static void settle_failure(struct summary *s, struct sum_case *c,
-			   struct waivers *w)
-{
-	struct waiver *hit = NULL;
-	struct cluster *k;
-	char *check = broken(c);
-
-	k = clusters_add(&s->failures, summary_op(s, c), check,
-			 dtype_of(s, c), variant_of(s, c), summary_id(s, c));
-	free(check);
-	if (w)
-		hit = waivers_find(w, s->device ? s->device : "",
-				   summary_id(s, c));
-	if (hit) {
-		hit->used++;
-		c->waiver = hit;
-		k->waived++;
-		s->waived++;
-	}
-}
-
-static void settle(struct summary *s, struct sum_case *c, struct waivers *w)
-{
-	char level[8] = "unknown";
-	struct waiver *hit;
-	size_t at;
-
-	c->accounted = strmap_find(&s->account_ids, summary_id(s, c)) !=
-		       STRMAP_NONE;
-	c->dropped = c->accounted && !c->verdicts;
-	if (c->dropped)
-		return;
-	names_from_id(s, c);
-	settle_outcome(c);
-	tally_add(&s->total, c->outcome);
-	tally_add(&s->by_suite.v[c->suite], c->outcome);
-	tally_add(&s->by_op.v[c->op], c->outcome);
-	tally_add(&s->by_dtype.v[c->dtype], c->outcome);
-	if (c->level)
-		snprintf(level, sizeof(level), "%d", c->level);
-	at = tallies_name(&s->by_level, level);
-	tally_add(&s->by_level.v[at], c->outcome);
-	s->unjudged += c->ended && !c->verdicts;
-	if (c->outcome != OUT_PASS) {
-		settle_failure(s, c, w);
-		return;
-	}
-	s->usable += c->usable;
-	s->strict += !c->usable;
-	if (w) {
-		hit = waivers_find(w, s->device ? s->device : "",
-				   summary_id(s, c));
-		if (hit)
-			hit->passing++;
-	}
-}
-
-void summary_finish(struct summary *s, struct waivers *w)
-{
-	size_t promised = counts_total(&s->promised);
-
-	for (size_t i = 0; i < s->ids.n; i++)
-		settle(s, &s->cases[i], w);
-	if (promised > s->ids.n) {
-		s->unnamed = promised - s->ids.n;
-		s->total.cases += s->unnamed;
-		s->total.out[OUT_MISSING] += s->unnamed;
-	}
-	tallies_sort(&s->by_level);
-	tallies_sort(&s->by_suite);
-	tallies_sort(&s->by_op);
-	tallies_sort(&s->by_dtype);
-	counts_sort(&s->accounts);
-	counts_sort(&s->budgets);
-	counts_sort(&s->default_ops);
-	clusters_sort(&s->failures);
-	clusters_sort(&s->advice);
-	s->account_sorted = strmap_sorted(&s->account_keys);
-	s->oracle_sorted = strmap_sorted(&s->oracle_keys);
-	s->probes_sorted = strmap_sorted(&s->probe_keys);
-}
-
-bool summary_complete(const struct summary *s)
-{
-	return s->total.cases && !s->partial && !s->input_error &&
-	       !s->total.out[OUT_MISSING] && !s->total.out[OUT_DUPLICATE];
-}
-
-bool summary_conformant(const struct summary *s)
-{
-	return summary_complete(s) && !tally_bad(&s->total);
-}
-
-void summary_verdict(const struct summary *s, struct buf *out)
-{
-	size_t bad = tally_bad(&s->total);
-
-	if (!s->total.cases) {
-		buf_addstr(out, "nothing ran: no case, no verdict");
-		return;
-	}
-	if (summary_conformant(s)) {
-		buf_addstr(out, "conformant: ");
-		text_count(out, s->total.cases);
-		buf_addstr(out, s->total.cases == 1 ? " case passes" :
-			   " cases, and all pass");
-		return;
-	}
-	buf_addstr(out, "not conformant: ");
-	text_count(out, bad);
-	buf_addstr(out, " of ");
-	text_count(out, s->total.cases);
-	buf_addstr(out, s->total.cases == 1 ? " case" : " cases");
-	buf_addstr(out, bad == 1 ? " does not pass" : " do not pass");
-	if (!summary_complete(s))
-		buf_addstr(out, s->partial ? " (a partial run)" :
-			   " (the run is not complete)");
-}
-
-const struct sum_case *summary_case(const struct summary *s, const char *id)
-{
-	size_t i = strmap_find(&s->ids, id);
-
-	return i == STRMAP_NONE || s->cases[i].dropped ? NULL : &s->cases[i];
-}
-
-const char *summary_why(const struct sum_case *c)
-{
-	if (!c->fail)
-		return "";
-	if (c->fail->why)
-		return c->fail->why;
-	return c->fail->signal ? c->fail->signal : "";
-}
-
-/* Commands */
-
-void summary_make_cmd(const struct summary *s, const struct sum_case *c,
-		      struct buf *out)
-{
-	buf_addstr(out, "make run DEVICE=");
-	text_shell(out, s->device ? s->device : "cpu");
-	buf_addstr(out, " CASE=");
-	text_shell(out, summary_id(s, c));
-	if (s->seed) {
-		buf_addstr(out, " SEED=");
-		text_shell(out, s->seed);
-	}
-}
-
-/* A case that kills its worker needs somebody who watches. */
-void summary_pipe_cmd(const struct summary *s, const struct sum_case *c,
-		      struct buf *out)
-{
-	bool dies = c->outcome == OUT_CRASH || c->outcome == OUT_TIMEOUT ||
-		    c->outcome == OUT_HANG || c->outcome == OUT_OOM;
-
-	buf_addstr(out, "bin/cts-enum --device ");
-	text_shell(out, s->device ? s->device : "cpu");
-	if (s->seed) {
-		buf_addstr(out, " --seed ");
-		text_shell(out, s->seed);
-	}
-	buf_addstr(out, " --case ");
-	text_shell(out, summary_id(s, c));
-	buf_addf(out, " | %sbin/cts-exec | bin/cts-compare",
-		 dies ? "bin/cts-isolate -- " : "");
 }

@@ -123,6 +123,9 @@ const struct sum_case *summary_case(const struct summary *s, const char *id);
 const char *summary_id(const struct summary *s, const struct sum_case *c);
 const char *summary_suite(const struct summary *s, const struct sum_case *c);
 const char *summary_op(const struct summary *s, const struct sum_case *c);
+const char *summary_dtype(const struct summary *s, const struct sum_case *c);
+const char *summary_variant(const struct summary *s,
+			    const struct sum_case *c);
 const char *summary_why(const struct sum_case *c);	/* never NULL */
 
 /* How to see one case again: by make, and by the tools alone. */
@@ -130,5 +133,9 @@ void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out);
 void summary_pipe_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out);
+
+/* For its own parts: names where no record gave any; room for a failure. */
+void summary_names(struct summary *s, struct sum_case *c);
+struct failure *summary_failure(struct sum_case *c);
 
 #endif

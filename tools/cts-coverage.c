@@ -25,7 +25,7 @@ static const char usage_text[] =
 "       cts-coverage evidence [-o FILE] RUN...\n"
 "       cts-coverage audit|check|report|materialize [OPTION]... RUN...\n"
 "\n"
-"Say which overloads of PyTorch's dispatcher the runs of a device have proven.\n"
+"Say which overloads of PyTorch's dispatcher a device's runs have proven.\n"
 "RUN is a run's folder, its stream, a *_latest.json, or saved evidence.\n"
 "\n"
 "  inventory    the overloads, with the kernel that the device has for each:\n"
