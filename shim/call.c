@@ -37,8 +37,18 @@ int call_types_init(struct call_types *t, struct err *e)
 	return 0;
 }
 
+/* Laying operands out anew instead of copying them to a device. */
+struct relay {
+	const struct ctt_lay *lay;
+	int operand, n;
+	bool applied;
+	PyObject *made;		/* dict: id of an original → its new form */
+};
+
 struct walk {
 	struct call *c;
+	struct relay *relay;	/* NULL: copy to the device */
+	uint64_t host;
 	const struct ctt_api *api;
 	const struct call_types *types;
 	const char *device;
@@ -48,6 +58,52 @@ struct walk {
 
 static PyObject *convert(struct walk *w, PyObject *o, const char *key,
 			 int depth);
+
+static PyObject *lay_new(struct walk *w, PyObject *o)
+{
+	struct relay *r = w->relay;
+	bool applied = false;
+	void *out = NULL;
+	ctt src, t;
+
+	if (w->api->from_py(o, &src))
+		goto fail;
+	if (w->api->lay(src, r->lay, &t, &applied)) {
+		w->api->free(src);
+		goto fail;
+	}
+	w->api->free(src);
+	r->applied |= applied;
+	if (!applied)
+		out = Py_NewRef(o);
+	else if (w->api->to_py(t, &out))
+		out = NULL;
+	w->api->free(t);
+	if (out)
+		return out;
+fail:
+	err_set(w->e, EX_OK_, "%s", w->api->error());
+	return NULL;
+}
+
+/* One operand of a call that is laid out anew; the same one stays the same. */
+static PyObject *lay_tensor(struct walk *w, PyObject *o)
+{
+	struct relay *r = w->relay;
+	PyObject *id, *made;
+
+	if (r->operand >= 0 && r->n++ != r->operand)
+		return Py_NewRef(o);
+	id = PyLong_FromVoidPtr(o);
+	made = id ? PyDict_GetItem(r->made, id) : NULL;
+	if (made) {
+		Py_INCREF(made);
+	} else if ((made = lay_new(w, o))) {
+		PyDict_SetItem(r->made, id, made);
+	}
+	Py_XDECREF(id);
+	return made;
+}
 
 static PyObject *convert_tensor(struct walk *w, PyObject *o)
 {
@@ -98,8 +154,12 @@ static PyObject *convert_seq(struct walk *w, PyObject *o, int depth)
 	for (i = 0; ret && i < n; i++) {
 		PyObject *item = list ? PyList_GET_ITEM(o, i) :
 			PyTuple_GET_ITEM(o, i);
-		PyObject *made = convert(w, item, NULL, depth + 1);
+		PyObject *made;
 
+		if (depth == 0 && i < 64 && w->host >> i & 1)
+			made = Py_NewRef(item);
+		else
+			made = convert(w, item, NULL, depth + 1);
 		if (!made)
 			Py_CLEAR(ret);
 		else if (list)
@@ -139,11 +199,13 @@ static PyObject *convert(struct walk *w, PyObject *o, const char *key,
 		return NULL;
 	}
 	if (w->api->is_tensor(o))
-		return convert_tensor(w, o);
+		return w->relay ? lay_tensor(w, o) : convert_tensor(w, o);
 	if (PyList_CheckExact(o) || PyTuple_CheckExact(o))
 		return convert_seq(w, o, depth);
 	if (PyDict_CheckExact(o))
 		return convert_dict(w, o, depth);
+	if (w->relay)
+		return Py_NewRef(o);
 	if ((PyObject *)Py_TYPE(o) == t->device)
 		return convert_device(w, o);
 	if (key && !strcmp(key, "device") && PyUnicode_Check(o) &&
@@ -158,15 +220,19 @@ static PyObject *convert(struct walk *w, PyObject *o, const char *key,
 
 int call_init(struct call *c, const struct ctt_api *api,
 	      const struct call_types *types, PyObject *args,
-	      PyObject *kwargs, const char *device, int flags, struct err *e)
+	      PyObject *kwargs, const char *device, int flags, uint64_t host,
+	      struct err *e)
 {
-	struct walk w = { c, api, types, device, flags & CTT_COPY_HP, e };
+	struct walk w = { .c = c, .host = host, .api = api, .types = types,
+			  .device = device, .hp = flags & CTT_COPY_HP,
+			  .e = e };
 
 	memset(c, 0, sizeof(*c));
 	if (api->copier_new(device, flags, &c->copier))
 		return err_set(e, EX_OK_, "%s", api->error());
 	e->code = EX_ENVIRON;
 	c->args = convert(&w, args, NULL, 0);
+	w.host = 0;
 	if (c->args)
 		c->kwargs = convert(&w, kwargs, NULL, 0);
 	if (c->kwargs)
@@ -174,6 +240,30 @@ int call_init(struct call *c, const struct ctt_api *api,
 	if (PyErr_Occurred())
 		py_error(e, EX_ENVIRON, NULL);
 	call_release(c, api);
+	return -1;
+}
+
+int call_lay(const struct ctt_api *api, const struct call_types *types,
+	     PyObject *args, PyObject *kwargs, const struct ctt_lay *lay,
+	     int operand, PyObject **ret_args, PyObject **ret_kwargs,
+	     bool *applied, struct err *e)
+{
+	struct relay r = { .lay = lay, .operand = operand,
+			   .made = PyDict_New() };
+	struct walk w = { .relay = &r, .api = api, .types = types, .e = e };
+
+	e->code = EX_ENVIRON;
+	*ret_kwargs = NULL;
+	*ret_args = r.made ? convert(&w, args, NULL, 0) : NULL;
+	if (*ret_args)
+		*ret_kwargs = convert(&w, kwargs, NULL, 0);
+	Py_XDECREF(r.made);
+	*applied = r.applied;
+	if (*ret_kwargs)
+		return 0;
+	Py_CLEAR(*ret_args);
+	if (PyErr_Occurred())
+		py_error(e, EX_ENVIRON, NULL);
 	return -1;
 }
 

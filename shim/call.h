@@ -6,6 +6,7 @@
 #define CTS_CALL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "buf.h"
 #include "cts_torch.h"
 #include "py.h"
@@ -29,14 +30,26 @@ struct call {
 };
 
 /*
- * Convert args and kwargs for device.  0, or -1 with e set (a tensor that the
+ * Convert args and kwargs for device; a bit of host keeps that positional
+ * argument as it is.  0, or -1 with e set (a tensor that the
  * device can't take is the device's failure: EX_OK_ in e->code says so).
  */
 int call_init(struct call *c, const struct ctt_api *api,
 	      const struct call_types *types, PyObject *args,
 	      PyObject *kwargs, const char *device, int copy_flags,
-	      struct err *e);
+	      uint64_t host, struct err *e);
 void call_release(struct call *c, const struct ctt_api *api);
+
+/*
+ * args and kwargs with their tensors laid out anew on the CPU: all of them, or
+ * the operand-th alone (in the order of a walk) where operand is not -1.  New
+ * references in *ret_args, *ret_kwargs; *applied: it made a difference.  0, or -1
+ * with e set.
+ */
+int call_lay(const struct ctt_api *api, const struct call_types *types,
+	     PyObject *args, PyObject *kwargs, const struct ctt_lay *lay,
+	     int operand, PyObject **ret_args, PyObject **ret_kwargs,
+	     bool *applied, struct err *e);
 
 /* The call as text for people, at most max bytes. */
 void call_text(struct buf *out, const struct ctt_api *api, PyObject *args,

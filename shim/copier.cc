@@ -13,8 +13,6 @@ namespace {
 
 // Bytes of pattern behind the data, a cache line's worth on most devices.
 constexpr int64_t guard_bytes = 128;
-// As a float32 and as a float64 it is finite and large, as an integer odd.
-constexpr unsigned char guard_pattern = 0x5b;
 
 struct view {
 	int input;
@@ -50,10 +48,8 @@ at::Tensor flatten(const at::Tensor &src, bool guard)
 	at::Tensor flat = at::empty({n + extra}, src.options());
 	char *p = static_cast<char *>(flat.mutable_data_ptr());
 
+	ctt_detail::fill_pattern(flat);
 	std::memcpy(p, src.storage().data(), static_cast<size_t>(n * size));
-	std::memset(p + n * size,
-		    src.scalar_type() == at::kBool ? 1 : guard_pattern,
-		    static_cast<size_t>(extra * size));
 	return flat;
 }
 

@@ -56,6 +56,32 @@ struct ctt_change {
 	const char *where;		/* "before", "after", "gap", "" inside */
 };
 
+/* How an operand is laid out anew, and what values are put into it. */
+enum ctt_view {
+	CTT_VIEW_AS_IS,
+	CTT_VIEW_DENSE,			/* contiguous; with offset: moved */
+	CTT_VIEW_TRANSPOSED,		/* last two dimensions */
+	CTT_VIEW_STEPPED,		/* a gap behind each element */
+	CTT_VIEW_EXPANDED,		/* stride 0; values repeat */
+	CTT_VIEW_CHANNELS_LAST,		/* 4 or 5 dimensions */
+	CTT_VIEW_CONJ,			/* the lazy bit; complex */
+	CTT_VIEW_NEG,			/* the lazy bit */
+	CTT_VIEW_REVERSED,		/* dimensions in opposite order */
+};
+
+enum ctt_values {
+	CTT_VALUES_AS_IS,
+	CTT_VALUES_SPECIAL,	/* NaN, infinities, zeros, subnormals, extremes */
+	CTT_VALUES_WIDE,	/* integers that float32 or 32 bits can't hold */
+};
+
+struct ctt_lay {
+	enum ctt_view view;
+	enum ctt_values values;
+	int offset;		/* elements before the first */
+	uint64_t seed;		/* places of special values */
+};
+
 enum ctt_copy_flags {
 	CTT_COPY_GUARD = 1,		/* zones of a pattern after the data */
 	CTT_COPY_HP = 2,		/* floats to float64, complex to 128 */
@@ -91,6 +117,14 @@ struct ctt_api {
 
 	/* Components of a sparse tensor; name is static; count or -1. */
 	int (*parts)(ctt t, ctt ret_parts[3], const char *names[3]);
+
+	/*
+	 * A CPU tensor of the same shape, laid out and filled as lay says; what
+	 * lies around and between its elements is a pattern.  *applied: false
+	 * where that makes no difference to such a tensor, or can't be done.
+	 */
+	int (*lay)(ctt src, const struct ctt_lay *lay, ctt *ret_t,
+		   bool *applied);
 
 	/*
 	 * Copies tensors to a device so that what shared a storage still does,

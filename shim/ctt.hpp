@@ -22,6 +22,9 @@ inline ctt_tensor *wrap(at::Tensor t)
 	return new ctt_tensor{std::move(t)};
 }
 
+// Fill t, which is dense, with the pattern that stands where no data does.
+void fill_pattern(at::Tensor &t);
+
 // Run body; 0, or -1 with the message kept for ctt_api.error().
 template <typename F> int guarded(F &&body) noexcept
 {
@@ -41,6 +44,7 @@ template <typename F> int guarded(F &&body) noexcept
 } // namespace ctt_detail
 
 // The parts of the table that other files define.
+int ctt_lay_tensor(ctt src, const ctt_lay *lay, ctt *ret_t, bool *applied);
 int ctt_copier_new(const char *device, int flags, ctt_copier *ret_c);
 int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t);
 int ctt_copier_changes(ctt_copier c,

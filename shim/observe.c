@@ -243,7 +243,11 @@ static void note_aliases(struct side *s, const struct lab *lab,
 static void note_reached(void *ctx, const char *overload, const char *where)
 {
 	struct observation *o = ctx;
+	size_t i;
 
+	for (i = 0; i < o->nreached; i++)
+		if (!strcmp(o->reached[i].overload, overload))
+			return;
 	o->reached = xgrow(o->reached, &o->reached_cap, o->nreached + 1,
 			   sizeof(*o->reached));
 	o->reached[o->nreached].overload = xstrdup(overload);
@@ -348,16 +352,17 @@ static bool same_sides(const struct lab *lab, const struct side *a,
 }
 
 static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
-		   PyObject *args, PyObject *kwargs, uint64_t seed,
+		   PyObject *args, PyObject *kwargs, const struct how *how,
 		   struct err *e)
 {
 	struct call c;
 
-	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0, e)) {
+	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0,
+		      how->host, e)) {
 		e->code = EX_ENVIRON;
 		return err_prefix(e, "unable to copy the arguments");
 	}
-	lab->api->cpu_seed(seed);
+	lab->api->cpu_seed(how->seed);
 	lab->api->cpu_rng_mark();
 	run(&o->ref, lab, fn, &c, NULL);
 	o->random = lab->api->cpu_rng_moved();
@@ -377,71 +382,55 @@ static void settle(const struct lab *lab)
 		PyErr_Clear();
 }
 
-static int run_dev(struct observation *o, const struct lab *lab, PyObject *fn,
-		   PyObject *args, PyObject *kwargs, uint64_t seed,
+static int run_dev(struct observation *o, struct side *s, const struct lab *lab, PyObject *fn,
+		   PyObject *args, PyObject *kwargs, const struct how *how,
 		   struct err *e)
 {
 	const char *device = lab->adapter.dev.string;
 	struct call c;
 
 	if (call_init(&c, lab->api, &lab->types, args, kwargs, device,
-		      CTT_COPY_GUARD, e)) {
+		      CTT_COPY_GUARD, how->host, e)) {
 		if (e->code != EX_OK_)
 			return -1;
-		o->dev.present = true;
-		raise_text(&o->dev, "RuntimeError", e->msg);
+		s->present = true;
+		raise_text(s, "RuntimeError", e->msg);
 		settle(lab);
 		return 0;
 	}
-	lab->api->cpu_seed(seed);
+	lab->api->cpu_seed(how->seed);
 	if (o->random)
-		adapter_seed(&lab->adapter, seed);
-	run(&o->dev, lab, fn, &c, o);
+		adapter_seed(&lab->adapter, how->seed);
+	run(s, lab, fn, &c, o);
 	call_release(&c, lab->api);
-	if (o->dev.raised)
+	if (s->raised)
 		settle(lab);
 	return 0;
 }
 
 /* The same call in float64 and complex128; silently absent where it can't. */
 static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
-		   PyObject *args, PyObject *kwargs, uint64_t seed)
+		   PyObject *args, PyObject *kwargs, const struct how *how)
 {
 	PyObject *ret;
 	struct err e;
 	struct call c;
 
 	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu",
-		      CTT_COPY_HP, &e)) {
+		      CTT_COPY_HP, how->host, &e)) {
 		PyErr_Clear();
 		return;
 	}
 	ret = PyObject_CallOneArg(lab->types.default_dtype,
 				  lab->types.float64);
 	Py_XDECREF(ret);
-	lab->api->cpu_seed(seed);
+	lab->api->cpu_seed(how->seed);
 	run(&o->hp, lab, fn, &c, NULL);
 	ret = PyObject_CallOneArg(lab->types.default_dtype,
 				  lab->types.float32);
 	Py_XDECREF(ret);
 	PyErr_Clear();
 	call_release(&c, lab->api);
-}
-
-int observe(struct observation *o, const struct lab *lab, PyObject *fn,
-	    PyObject *args, PyObject *kwargs, uint64_t seed, struct err *e)
-{
-	memset(o, 0, sizeof(*o));
-	buf_init(&o->ref.tree);
-	buf_init(&o->dev.tree);
-	buf_init(&o->hp.tree);
-	if (run_ref(o, lab, fn, args, kwargs, seed, e) ||
-	    run_dev(o, lab, fn, args, kwargs, seed, e))
-		return -1;
-	o->same = same_sides(lab, &o->ref, &o->dev);
-	if (!o->same && !o->ref.raised && !o->dev.raised && !o->random)
-		run_hp(o, lab, fn, args, kwargs, seed);
-	return 0;
 }
 
 static void side_release(struct side *s, const struct lab *lab)
@@ -468,6 +457,45 @@ static void side_release(struct side *s, const struct lab *lab)
 	free(s->type);
 	free(s->message);
 	buf_release(&s->tree);
+}
+
+/* Once more on the device, with nothing changed. */
+static int run_again(struct observation *o, const struct lab *lab,
+		     PyObject *fn, PyObject *args, PyObject *kwargs,
+		     const struct how *how, struct err *e)
+{
+	struct side again;
+	int rc;
+
+	memset(&again, 0, sizeof(again));
+	buf_init(&again.tree);
+	rc = run_dev(o, &again, lab, fn, args, kwargs, how, e);
+	if (!rc) {
+		o->repeated = true;
+		o->repeat_same = o->dev.raised ? again.raised :
+			same_sides(lab, &o->dev, &again);
+	}
+	side_release(&again, lab);
+	return rc;
+}
+
+int observe(struct observation *o, const struct lab *lab, PyObject *fn,
+	    PyObject *args, PyObject *kwargs, const struct how *how,
+	    struct err *e)
+{
+	memset(o, 0, sizeof(*o));
+	buf_init(&o->ref.tree);
+	buf_init(&o->dev.tree);
+	buf_init(&o->hp.tree);
+	if (run_ref(o, lab, fn, args, kwargs, how, e) ||
+	    run_dev(o, &o->dev, lab, fn, args, kwargs, how, e))
+		return -1;
+	o->same = same_sides(lab, &o->ref, &o->dev);
+	if (how->twice && !o->random && run_again(o, lab, fn, args, kwargs, how, e))
+		return -1;
+	if (!o->same && !o->ref.raised && !o->dev.raised && !o->random)
+		run_hp(o, lab, fn, args, kwargs, how);
+	return 0;
 }
 
 void observation_release(struct observation *o, const struct lab *lab)

@@ -54,12 +54,20 @@ struct observation {
 	bool repeated, repeat_same;
 };
 
+/* How a sample is to be run. */
+struct how {
+	uint64_t seed;
+	uint64_t host;		/* positional arguments that stay on the CPU */
+	bool twice;		/* on the device, to see whether it repeats */
+};
+
 /*
  * Run fn(*args, **kwargs) on copies of the arguments, on the CPU and on the lab's
  * device.  0, or -1 with e set where the toolkit itself failed.
  */
 int observe(struct observation *o, const struct lab *lab, PyObject *fn,
-	    PyObject *args, PyObject *kwargs, uint64_t seed, struct err *e);
+	    PyObject *args, PyObject *kwargs, const struct how *how,
+	    struct err *e);
 void observation_release(struct observation *o, const struct lab *lab);
 
 #endif

@@ -348,7 +348,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 {
 	struct writing x = { .o = ow, .e = e };
 	struct buf text = BUF_INIT;
-	enum keep keep = o->random ? KEEP_NONE : KEEP_ALL;
+	bool random = o->random || !strcmp(c->oracle, "metadata");
+	enum keep keep = random ? KEEP_NONE : KEEP_ALL;
 
 	jw_init(&x.w, out);
 	jw_record(&x.w, "obs", c->id, c->run);
@@ -356,7 +357,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	jw_kstr(&x.w, "op", c->op);
 	jw_kstr(&x.w, "dtype", c->dtype);
 	jw_kstr(&x.w, "device", ow->lab->adapter.dev.string);
-	jw_kstr(&x.w, "oracle", o->random && !o->same ? "metadata" :
+	jw_kstr(&x.w, "oracle", random && !o->same ? "metadata" :
 		c->oracle);
 	jw_kstr(&x.w, "tier", "clean");
 	call_text(&text, ow->lab->api, args, kwargs, ARGS_MAX);
@@ -372,6 +373,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	if (o->ref.nchange || o->dev.nchange)
 		both(&x.w, "mutated", o, mutations);
 	guards(&x.w, &o->dev);
+	if (o->repeated)
+		jw_kstr(&x.w, "repeat", o->repeat_same ? "same" : "differs");
 	reached(&x.w, o);
 	jw_key(&x.w, "t_ref_us");
 	jw_int(&x.w, o->ref.t_us);

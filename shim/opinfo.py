@@ -87,13 +87,193 @@ def seed(n):
     numpy.random.seed(n % 2**32)
 
 
-def samples(key, dtype, n, limit):
-    """(callable, [(args, kwargs), …]) of an entry; at most limit, 0: all."""
+def call(entry, dtype, grad=False):
+    """(callable, samples as (args, kwargs)) of a plain call."""
+    return entry.op, (((s.input, *s.args), s.kwargs) for s in
+                      entry.sample_inputs("cpu", dtype, requires_grad=grad))
+
+
+def errors(entry, dtype):
+    """Inputs that the op must refuse."""
+    return entry.op, (((e.sample_input.input, *e.sample_input.args),
+                       e.sample_input.kwargs)
+                      for e in entry.error_inputs("cpu"))
+
+
+def inplace(entry, dtype):
+    """The in-place form, where the result has the input's shape and type."""
+    fn = entry.get_inplace()
+    return fn, (((s.input, *s.args), s.kwargs)
+                for s in entry.sample_inputs("cpu", dtype)
+                if not s.broadcasts_input and
+                refuses_not(fn, s.input, s.args, s.kwargs))
+
+
+def refuses_not(fn, first, args, kwargs):
+    """Whether the CPU does it at all: a refusal is no sample."""
+    try:
+        fn(first.clone(), *args, **kwargs)
+        return True
+    except Exception:
+        return False
+
+
+def poison(shape, like):
+    """A tensor to be overwritten, full of what no op should leave behind."""
+    t = torch.empty(shape, dtype=like.dtype)
+    if t.dtype is torch.bool:
+        return t.fill_(True)
+    return t.fill_(91)
+
+
+def out_right(like):
+    return poison(like.shape, like)
+
+
+def out_stepped(like):
+    if not like.dim():
+        return poison((2,), like)[1]
+    *outer, last = like.shape
+    return poison((*outer, 2 * last), like)[..., ::2]
+
+
+def out_offset(like):
+    return poison((like.numel() + 7,), like)[7:].view(like.shape)
+
+
+def out_resize(like):
+    return poison((0,), like)
+
+
+def with_out(make):
+    """A mode that passes out= tensors as make() builds them."""
+    def mode(entry, dtype):
+        def each():
+            for s in entry.sample_inputs("cpu", dtype):
+                try:
+                    want = entry.op(s.input, *s.args, **s.kwargs)
+                except Exception:
+                    continue
+                many = isinstance(want, (tuple, list))
+                if not all(isinstance(t, torch.Tensor)
+                           for t in (want if many else (want,))):
+                    continue
+                out = tuple(map(make, want)) if many else make(want)
+                yield (s.input, *s.args), {**s.kwargs, "out": out}
+        return entry.op, each()
+    return mode
+
+
+def leaves(value):
+    """The tensors of nested arguments or results that can have gradients."""
+    if isinstance(value, torch.Tensor):
+        return [value] if value.requires_grad else []
+    if isinstance(value, (tuple, list)):
+        return [t for v in value for t in leaves(v)]
+    if isinstance(value, dict):
+        return [t for v in value.values() for t in leaves(v)]
+    return []
+
+
+def cotangent(like, layout, n):
+    """An incoming gradient: the same values on every device."""
+    g = torch.Generator().manual_seed(n)
+    real = torch.rand(like.shape, generator=g, dtype=torch.float64) + 0.5
+    t = real.to(like.dtype)
+    if layout == "expanded" and t.dim():
+        t = t.select(0, 0).unsqueeze(0) if t.shape[0] else t
+        return t.to(like.device).expand(like.shape)
+    if layout == "stepped" and t.dim() and t.numel():
+        wide = torch.zeros((*t.shape[:-1], 2 * t.shape[-1]), dtype=t.dtype)
+        wide[..., ::2] = t
+        return wide.to(like.device)[..., ::2]
+    return t.to(like.device)
+
+
+def gradients(fn, layout, order):
+    """fn made into a call that gives its gradients, of first or second order."""
+    def backward(*args, **kwargs):
+        inputs = leaves((args, kwargs))
+        outs = leaves(fn(*args, **kwargs))
+        if not inputs or not outs:
+            return ()
+        grads = torch.autograd.grad(
+            outs, inputs, [cotangent(t, layout, i)
+                           for i, t in enumerate(outs)],
+            create_graph=order > 1, allow_unused=True)
+        if order == 1:
+            return grads
+        outs = [g for g in grads if g is not None and g.requires_grad]
+        if not outs:
+            return ()
+        return torch.autograd.grad(
+            outs, inputs, [cotangent(t, layout, 100 + i)
+                           for i, t in enumerate(outs)], allow_unused=True)
+    return backward
+
+
+def process(entry, sample):
+    """The sample's result as the database wants it compared."""
+    def fn(*args, **kwargs):
+        return sample.output_process_fn_grad(entry.op(*args, **kwargs))
+    return fn
+
+
+def with_gradients(layout="dense", order=1):
+    def mode(entry, dtype):
+        def each():
+            for s in entry.sample_inputs("cpu", dtype, requires_grad=True):
+                yield (s.input, *s.args), s.kwargs, gradients(
+                    process(entry, s), layout, order)
+        return None, each()
+    return mode
+
+
+def tangents(fn):
+    """fn made into a call that gives its forward-mode derivatives."""
+    import torch.autograd.forward_ad as ad
+
+    def dual(value):
+        if isinstance(value, torch.Tensor) and value.requires_grad:
+            return ad.make_dual(value.detach(),
+                                cotangent(value, "dense", value.dim()))
+        if isinstance(value, (tuple, list)):
+            return type(value)(dual(v) for v in value)
+        if isinstance(value, dict):
+            return {k: dual(v) for k, v in value.items()}
+        return value
+
+    def forward(*args, **kwargs):
+        with ad.dual_level():
+            outs = fn(*dual(list(args)), **dual(kwargs))
+            outs = outs if isinstance(outs, (tuple, list)) else (outs,)
+            return [ad.unpack_dual(t).tangent for t in outs
+                    if isinstance(t, torch.Tensor)]
+    return forward
+
+
+def jvp(entry, dtype):
+    return tangents(entry.op), call(entry, dtype, grad=True)[1]
+
+
+MODES = {
+    "call": call, "errors": errors, "inplace": inplace,
+    "out": with_out(out_right), "out_stepped": with_out(out_stepped),
+    "out_offset": with_out(out_offset), "out_resize": with_out(out_resize),
+    "backward": with_gradients(),
+    "backward_expanded": with_gradients("expanded"),
+    "backward_stepped": with_gradients("stepped"),
+    "gradgrad": with_gradients(order=2), "jvp": jvp,
+}
+
+
+def samples(key, dtype, mode, n, limit):
+    """[(callable, args, kwargs), …] of an entry; at most limit, 0: all."""
     entry = entries.get(key)
     if entry is None:
         raise LookupError("unknown op '%s'" % key)
     seed(n)
-    batch = entry.sample_inputs("cpu", getattr(torch, dtype))
+    fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
         batch = itertools.islice(batch, limit)
-    return entry.op, [((s.input, *s.args), s.kwargs) for s in batch]
+    return [(s[2] if len(s) > 2 else fn, s[0], s[1]) for s in batch]

@@ -1,6 +1,7 @@
 #include "runcase.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -9,6 +10,8 @@
 #include "obsw.h"
 #include "prog.h"
 #include "seed.h"
+#include "variant.h"
+#include "xalloc.h"
 
 static double now(void)
 {
@@ -21,12 +24,26 @@ static double now(void)
 int runcase_init(struct runcase *r, struct lab *lab, int out,
 		 const char *blobs, struct err *e)
 {
+	char *path;
+	int rc;
+
 	memset(r, 0, sizeof(*r));
 	r->lab = lab;
 	r->out = out;
 	r->blobs = blobs;
+	path = xasprintf("%s/coverage/host-args.jsonl", prog_root());
+	rc = hostargs_read(&r->hostargs, path, e);
+	free(path);
+	if (rc)
+		return -1;
 	r->samples = py_attr("opinfo", "samples", e);
 	return r->samples ? 0 : -1;
+}
+
+void runcase_release(struct runcase *r)
+{
+	hostargs_release(&r->hostargs);
+	Py_CLEAR(r->samples);
 }
 
 /* The worker's run record, once, when it knows which run it is part of. */
@@ -104,95 +121,212 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
-/* The entry's callable and samples: a new (callable, list) tuple. */
+/* The entry's samples in that mode: a new list of (callable, args, kwargs). */
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
-			      struct err *e)
+			      const char *mode, struct err *e)
 {
-	PyObject *pair = PyObject_CallFunction(r->samples, "ssKi", c->op,
-		c->dtype, (unsigned long long)seed_for_case(c->id, c->seed),
+	PyObject *list = PyObject_CallFunction(r->samples, "sssKi", c->op,
+		c->dtype, mode,
+		(unsigned long long)seed_for_case(c->id, c->seed),
 		c->samples);
 
-	if (pair && PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2 &&
-	    PyList_Check(PyTuple_GET_ITEM(pair, 1)))
-		return pair;
-	if (!pair)
+	if (!list)
 		py_error(e, PyErr_ExceptionMatches(PyExc_LookupError) ?
 			 EX_BADINPUT : EX_OK_, NULL);
-	else
+	else if (!PyList_Check(list)) {
 		err_set(e, EX_OK_, "samples of no use");
-	Py_XDECREF(pair);
-	return NULL;
+		Py_CLEAR(list);
+	}
+	return list;
 }
 
-static int one_sample(struct runcase *r, const struct case_rec *c, int i,
-		      PyObject *fn, PyObject *sample, struct err *e)
+/* A sample for which no expected result could be built. */
+static int write_oracle_failure(struct runcase *r, const struct case_rec *c,
+				int i, const struct side *ref, struct err *e)
 {
-	struct obsw ow = { .lab = r->lab, .blobs = r->blobs };
-	PyObject *args = PyTuple_GetItem(sample, 0);
-	PyObject *kwargs = PyTuple_GetItem(sample, 1);
-	struct buf b = BUF_INIT;
-	struct observation o;
-	uint64_t seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
+	struct buf b = BUF_INIT, detail = BUF_INIT;
+	struct jw w;
 	int rc;
 
-	if (!args || !kwargs)
-		return py_error(e, EX_ENVIRON, NULL);
-	rc = observe(&o, r->lab, fn, args, kwargs, seed, e);
-	if (!rc)
-		rc = obsw_write(&b, &ow, c, i, &o, args, kwargs, e);
-	if (!rc)
-		rc = rec_write_buf(r->out, &b, e);
-	observation_release(&o, r->lab);
+	buf_addf(&detail, "%s: %.*s", ref->type,
+		 (int)strcspn(ref->message, "\n"), ref->message);
+	jw_init(&w, &b);
+	jw_record(&w, "oracle_failure", c->id, c->run);
+	jw_kint(&w, "sample", i);
+	jw_kstr(&w, "reason", "raised");
+	jw_kstr(&w, "detail", detail.p);
+	jw_obj_end(&w);
+	rc = rec_write_buf(r->out, &b, e);
+	buf_release(&detail);
 	buf_release(&b);
 	return rc;
 }
 
-static int check_case(const struct case_rec *c, struct err *e)
+/*
+ * What is to be written of a sample.  Where the reference refuses inputs that
+ * are meant to be valid and the device doesn't, there is nothing to compare with;
+ * where it takes inputs that are meant to be refused, there is no sample.
+ */
+static int write_sample(struct runcase *r, const struct case_rec *c,
+			const struct variant *v, int i,
+			const struct observation *o, PyObject *args,
+			PyObject *kwargs, struct err *e)
 {
+	struct obsw ow = { .lab = r->lab, .blobs = r->blobs };
+	struct buf b = BUF_INIT;
+	int rc;
+
+	if (v->must_raise && !o->ref.raised)
+		return 0;
+	if (!v->must_raise && o->ref.raised && !o->dev.raised)
+		return write_oracle_failure(r, c, i, &o->ref, e);
+	rc = obsw_write(&b, &ow, c, i, o, args, kwargs, e);
+	if (!rc)
+		rc = rec_write_buf(r->out, &b, e);
+	buf_release(&b);
+	return rc ? -1 : 1;
+}
+
+/* One call observed: 1 with a record of it, 0 without one, -1 with e set. */
+static int one_sample(struct runcase *r, const struct case_rec *c,
+		      const struct variant *v, int i, PyObject *fn,
+		      PyObject *args, PyObject *kwargs, struct err *e)
+{
+	struct how how = {
+		.seed = seed_for_case(c->id, c->seed) + (uint64_t)i,
+		.host = hostargs_of(&r->hostargs, c->op),
+		.twice = v->twice,
+	};
+	struct observation o;
+	int rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
+
+	if (!rc)
+		rc = write_sample(r, c, v, i, &o, args, kwargs, e);
+	observation_release(&o, r->lab);
+	return rc;
+}
+
+/*
+ * The i-th sample with its operands laid out as the variant has it, all of them
+ * or one alone by turns; only when it makes a difference, unless must.
+ */
+static int one_laid(struct runcase *r, const struct case_rec *c,
+		    const struct variant *v, int i, int operand, bool must,
+		    PyObject *sample, struct err *e)
+{
+	struct ctt_lay lay = v->lay;
+	PyObject *fn = PyTuple_GetItem(sample, 0);
+	PyObject *args = PyTuple_GetItem(sample, 1);
+	PyObject *kwargs = PyTuple_GetItem(sample, 2);
+	PyObject *a, *k;
+	bool applied;
+	int rc = 0;
+
+	if (!fn || !args || !kwargs)
+		return py_error(e, EX_ENVIRON, NULL);
+	if (!variant_lays(v))
+		return one_sample(r, c, v, i, fn, args, kwargs, e);
+	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
+	if (call_lay(r->lab->api, &r->lab->types, args, kwargs, &lay, operand,
+		     &a, &k, &applied, e)) {
+		e->code = EX_ENVIRON;
+		return -1;
+	}
+	if (applied || must)
+		rc = one_sample(r, c, v, i, fn, a, k, e);
+	Py_DECREF(a);
+	Py_DECREF(k);
+	return rc;
+}
+
+/* How many tensors a sample has. */
+static int operands_of(struct runcase *r, PyObject *sample)
+{
+	ctt *t = NULL;
+	size_t n = 0, cap = 0, i;
+
+	call_tensors(r->lab->api, PyTuple_GetItem(sample, 1),
+		     PyTuple_GetItem(sample, 2), &t, &n, &cap);
+	for (i = 0; i < n; i++)
+		r->lab->api->free(t[i]);
+	free(t);
+	return (int)n;
+}
+
+/*
+ * All samples; where operands are laid out, by turns all of them and each one
+ * alone, at least until each had its turn.  How many were observed, or -1.
+ */
+static int all_samples(struct runcase *r, const struct case_rec *c,
+		       const struct variant *v, PyObject *list, struct err *e)
+{
+	int n = (int)PyList_GET_SIZE(list), runs = n, turns, i, rc, done = 0;
+
+	if (n && variant_lays(v)) {
+		turns = 1 + operands_of(r, PyList_GET_ITEM(list, 0));
+		runs = n > turns ? n : turns;
+	}
+	for (i = 0; i < runs; i++) {
+		PyObject *sample = PyList_GET_ITEM(list, i % n);
+		int operand = -1;
+
+		if (c->only >= 0 && i != c->only)
+			continue;
+		if (variant_lays(v)) {
+			turns = operands_of(r, sample);
+			operand = turns > 1 ? i % (turns + 1) - 1 : -1;
+		}
+		rc = one_laid(r, c, v, i, operand, !done && i == runs - 1,
+			      sample, e);
+		if (rc < 0)
+			return -1;
+		done += rc;
+	}
+	return done;
+}
+
+static const struct variant *check_case(const struct case_rec *c,
+					struct err *e)
+{
+	const struct variant *v = variant_find(c->variant);
+
 	if (strcmp(c->suite, "opinfo"))
-		return err_set(e, EX_BADINPUT, "unknown suite '%s'", c->suite);
-	if (!dtype_find(c->dtype))
-		return err_set(e, EX_BADINPUT,
-			       "unknown dtype '%s', the nearest is '%s'",
-			       c->dtype, dtype_nearest(c->dtype));
-	if (strcmp(c->variant, "plain"))
-		return err_set(e, EX_BADINPUT, "unknown variant '%s'",
-			       c->variant);
-	return 0;
+		err_set(e, EX_BADINPUT, "unknown suite '%s'", c->suite);
+	else if (!dtype_find(c->dtype))
+		err_set(e, EX_BADINPUT,
+			"unknown dtype '%s', the nearest is '%s'", c->dtype,
+			dtype_nearest(c->dtype));
+	else if (!v)
+		err_set(e, EX_BADINPUT, "unknown variant '%s'", c->variant);
+	else
+		return v;
+	return NULL;
 }
 
 int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 {
 	double t0 = now();
-	PyObject *pair, *list, *fn;
+	const struct variant *v = check_case(c, e);
+	PyObject *list;
 	struct err why;
-	Py_ssize_t i;
-	int done = 0, rc = -1;
+	int done, rc = -1;
 
-	if (check_case(c, e) ||
-	    lab_device(r->lab, c->device, c->backend_import, e) ||
+	if (!v || lab_device(r->lab, c->device, c->backend_import, e) ||
 	    greet(r, c, e))
 		return -1;
-	pair = make_samples(r, c, &why);
-	if (!pair && why.code == EX_BADINPUT) {
+	list = make_samples(r, c, v->mode, &why);
+	if (!list && why.code == EX_BADINPUT) {
 		*e = why;
 		return -1;
 	}
 	if (write_start(r, c, e))
 		goto out;
-	if (!pair)
+	if (!list)
 		return write_end(r, c, 0, &why, t0, e);
-	fn = PyTuple_GET_ITEM(pair, 0);
-	list = PyTuple_GET_ITEM(pair, 1);
-	for (i = 0; i < PyList_GET_SIZE(list); i++) {
-		if (c->only >= 0 && i != c->only)
-			continue;
-		if (one_sample(r, c, (int)i, fn, PyList_GET_ITEM(list, i), e))
-			goto out;
-		done++;
-	}
-	rc = write_end(r, c, done, NULL, t0, e);
+	done = all_samples(r, c, v, list, e);
+	if (done >= 0)
+		rc = write_end(r, c, done, NULL, t0, e);
 out:
-	Py_XDECREF(pair);
+	Py_XDECREF(list);
 	return rc;
 }

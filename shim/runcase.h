@@ -5,12 +5,14 @@
 #define CTS_RUNCASE_H
 
 #include "case.h"
+#include "hostargs.h"
 #include "lab.h"
 
 struct runcase {
 	struct lab *lab;
 	int out;		/* fd for records */
 	const char *blobs;	/* folder */
+	struct hostargs hostargs;
 	PyObject *samples;	/* opinfo.samples */
 	bool greeted;		/* the worker's run record is out */
 	double t_import_s;
@@ -19,6 +21,8 @@ struct runcase {
 /* Import the operator database.  0, or -1 with e set (EX_ENVIRON). */
 int runcase_init(struct runcase *r, struct lab *lab, int out,
 		 const char *blobs, struct err *e);
+
+void runcase_release(struct runcase *r);
 
 /*
  * Write start, the observations and end.  0, or -1 with e set: EX_BADINPUT

@@ -140,6 +140,7 @@ static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
 		}
 	}
 	idset_free(seen);
+	runcase_release(&r);
 	return rc < 0 ? prog_fail_err(&e) : 0;
 }
 
@@ -169,7 +170,7 @@ static int serve(struct exec *x)
 	/* Import what every worker needs, so that they share its memory. */
 	if (runcase_init(&warm, &x->lab, -1, x->blobs, &e))
 		return prog_fail_err(&e);
-	Py_DECREF(warm.samples);
+	runcase_release(&warm);
 	if (x->device && x->lab.adapter.dev.fork == DEVICE_FORK_OK &&
 	    lab_device(&x->lab, x->device, NULL, &e))
 		return prog_fail_err(&e);

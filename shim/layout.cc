@@ -1,0 +1,294 @@
+// Operands laid out anew: the same shape over other strides and offsets, with
+// other values where that is asked for.
+#include "ctt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using ctt_detail::guarded;
+using ctt_detail::wrap;
+
+void ctt_detail::fill_pattern(at::Tensor &t)
+{
+	// As a float32 and as a float64 it is finite and large, as an integer
+	// odd.
+	constexpr int pattern = 0x5b;
+
+	if (t.nbytes())
+		std::memset(t.mutable_data_ptr(),
+			    t.scalar_type() == at::kBool ? 1 : pattern,
+			    t.nbytes());
+}
+
+namespace {
+
+struct geometry {
+	std::vector<int64_t> strides;
+	int64_t extent = 0;		// elements from the first to the last
+	int64_t repeated = -1;		// the dimension whose stride is 0
+};
+
+// Strides for sizes when the dimensions lie in this order, outermost first.
+geometry strides_in_order(at::IntArrayRef sizes,
+			  const std::vector<int64_t> &order, int64_t step)
+{
+	geometry g;
+	int64_t stride = step;
+
+	g.strides.assign(sizes.size(), 0);
+	for (size_t i = order.size(); i-- > 0;) {
+		const auto d = static_cast<size_t>(order[i]);
+
+		g.strides[d] = stride;
+		stride *= std::max<int64_t>(sizes[d], 1);
+	}
+	g.extent = stride;
+	return g;
+}
+
+std::vector<int64_t> natural_order(int64_t n)
+{
+	std::vector<int64_t> order(static_cast<size_t>(n));
+
+	for (size_t i = 0; i < order.size(); i++)
+		order[i] = static_cast<int64_t>(i);
+	return order;
+}
+
+// False where the view makes no difference to a tensor of these sizes.
+bool geometry_for(const at::Tensor &src, ctt_view view, geometry *g)
+{
+	const int64_t n = src.dim();
+	std::vector<int64_t> order = natural_order(n);
+	int64_t step = 1;
+
+	switch (view) {
+	case CTT_VIEW_DENSE:
+	case CTT_VIEW_CONJ:
+	case CTT_VIEW_NEG:
+		break;
+	case CTT_VIEW_TRANSPOSED:
+		if (n < 2 || src.size(-1) < 2 || src.size(-2) < 2)
+			return false;
+		std::swap(order[order.size() - 1], order[order.size() - 2]);
+		break;
+	case CTT_VIEW_REVERSED:
+		if (n < 3)
+			return false;
+		std::reverse(order.begin(), order.end());
+		break;
+	case CTT_VIEW_CHANNELS_LAST:
+		if ((n != 4 && n != 5) || src.size(1) < 2)
+			return false;
+		order.erase(order.begin() + 1);
+		order.push_back(1);
+		break;
+	case CTT_VIEW_STEPPED:
+		if (src.numel() < 2)
+			return false;
+		step = 2;
+		break;
+	case CTT_VIEW_EXPANDED:
+		for (int64_t d = 0; d < n && g->repeated < 0; d++)
+			if (src.size(d) > 1)
+				g->repeated = d;
+		if (g->repeated < 0)
+			return false;
+		order.erase(order.begin() + g->repeated);
+		break;
+	default:
+		return false;
+	}
+	const int64_t repeated = g->repeated;
+
+	*g = strides_in_order(src.sizes(), order, step);
+	g->repeated = repeated;
+	return true;
+}
+
+uint64_t next(uint64_t *s)
+{
+	uint64_t z = (*s += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+template <typename T> void put_values(at::Tensor &t, const std::vector<T> &v,
+				      uint64_t seed, int one_in)
+{
+	T *p = t.mutable_data_ptr<T>();
+
+	for (int64_t i = 0; i < t.numel(); i++)
+		if (next(&seed) % static_cast<uint64_t>(one_in) == 0)
+			p[i] = v[next(&seed) % v.size()];
+}
+
+template <typename T> std::vector<T> special_floats()
+{
+	using L = std::numeric_limits<T>;
+
+	return {L::quiet_NaN(), L::infinity(), -L::infinity(), T(0),
+		-T(0), L::denorm_min(), -L::denorm_min(), L::max(),
+		L::lowest(), L::min(), L::epsilon()};
+}
+
+void put_specials(at::Tensor &t, uint64_t seed)
+{
+	switch (t.scalar_type()) {
+	case at::kFloat:
+		put_values(t, special_floats<float>(), seed, 3);
+		break;
+	case at::kDouble:
+		put_values(t, special_floats<double>(), seed, 3);
+		break;
+	case at::kHalf:
+		put_values(t, special_floats<at::Half>(), seed, 3);
+		break;
+	case at::kBFloat16:
+		put_values(t, special_floats<at::BFloat16>(), seed, 3);
+		break;
+	default:
+		break;
+	}
+}
+
+// Around 2^24, 2^31, 2^53 and the ends, with odd low bits.
+template <typename T> std::vector<T> wide_integers()
+{
+	constexpr int bits = std::numeric_limits<T>::digits;
+	const T max = std::numeric_limits<T>::max();
+	const T min = std::numeric_limits<T>::min();
+	std::vector<T> v = {max, static_cast<T>(max - 2),
+			    static_cast<T>(min + 1), T(3)};
+
+	for (int b : {7, 24, 31, 32, 53})
+		if (b < bits) {
+			const T big = static_cast<T>(uint64_t(1) << b);
+
+			v.push_back(static_cast<T>(big + 1));
+			v.push_back(static_cast<T>(0 - (big + 3)));
+		}
+	return v;
+}
+
+void put_wide(at::Tensor &t, uint64_t seed)
+{
+	switch (t.scalar_type()) {
+	case at::kByte:
+		put_values(t, wide_integers<uint8_t>(), seed, 2);
+		break;
+	case at::kChar:
+		put_values(t, wide_integers<int8_t>(), seed, 2);
+		break;
+	case at::kShort:
+		put_values(t, wide_integers<int16_t>(), seed, 2);
+		break;
+	case at::kInt:
+		put_values(t, wide_integers<int32_t>(), seed, 2);
+		break;
+	case at::kLong:
+		put_values(t, wide_integers<int64_t>(), seed, 2);
+		break;
+	default:
+		break;
+	}
+}
+
+bool takes_values(const at::Tensor &t, ctt_values values)
+{
+	const at::ScalarType s = t.scalar_type();
+
+	if (values == CTT_VALUES_SPECIAL)
+		return s == at::kFloat || s == at::kDouble ||
+		       s == at::kHalf || s == at::kBFloat16;
+	if (values == CTT_VALUES_WIDE)
+		return at::isIntegralType(s, false) && s <= at::kLong;
+	return false;
+}
+
+// src's values, or others, as a dense CPU tensor.
+at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
+{
+	at::Tensor v = src.resolve_conj().resolve_neg().contiguous();
+
+	if (!takes_values(src, lay.values) || !src.numel())
+		return v;
+	v = v.clone();
+	if (lay.values == CTT_VALUES_SPECIAL)
+		put_specials(v, lay.seed);
+	else
+		put_wide(v, lay.seed);
+	*applied = true;
+	return v;
+}
+
+at::Tensor spread(const at::Tensor &v, const geometry &g, int64_t offset)
+{
+	// Another offset's worth behind, so that a forgotten offset stays
+	// inside.
+	at::Tensor flat = at::empty({offset + g.extent + offset}, v.options());
+	at::Tensor t;
+
+	ctt_detail::fill_pattern(flat);
+	t = flat.as_strided(v.sizes(), g.strides, offset);
+	if (g.repeated < 0)
+		t.copy_(v);
+	else if (v.numel())
+		t.select(g.repeated, 0).copy_(v.select(g.repeated, 0));
+	return t;
+}
+
+bool can_lay(const at::Tensor &t)
+{
+	return t.layout() == at::kStrided && t.is_cpu() && !t.is_quantized() &&
+	       !t.is_nested() && !t._is_zerotensor();
+}
+
+} // namespace
+
+int ctt_lay_tensor(ctt src, const ctt_lay *lay, ctt *ret_t, bool *applied)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+		at::Tensor t = src->t.detach();
+		const bool complex = t.is_complex();
+		geometry g;
+
+		*applied = false;
+		if (can_lay(t)) {
+			at::Tensor v = values_of(t, *lay, applied);
+			bool viewed = geometry_for(t, lay->view, &g);
+
+			if (lay->view == CTT_VIEW_CONJ && !complex)
+				viewed = false;
+			if (lay->view == CTT_VIEW_NEG && !complex &&
+			    !at::isFloatingType(t.scalar_type()))
+				viewed = false;
+			if (!viewed && (*applied || lay->offset))
+				viewed = geometry_for(t, CTT_VIEW_DENSE, &g);
+			else if (viewed)
+				*applied = true;
+			if (viewed && lay->view == CTT_VIEW_CONJ && complex) {
+				t = spread(v.conj().resolve_conj(), g,
+					   lay->offset);
+				t._set_conj(true);
+			} else if (viewed && lay->view == CTT_VIEW_NEG &&
+				   *applied) {
+				t = spread(v.neg(), g, lay->offset);
+				t._set_neg(true);
+			} else if (viewed) {
+				t = spread(v, g, lay->offset);
+			}
+		}
+		// A view of the pattern's storage is no leaf's base.
+		t = t.detach();
+		if (src->t.requires_grad())
+			t.set_requires_grad(true);
+		*ret_t = wrap(std::move(t));
+	});
+}
