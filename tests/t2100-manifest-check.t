@@ -76,8 +76,8 @@ wrong 'numbers' '.device_count = 0 | .semantic_level = 9 | .max_samples = -1 |
 	"ieee754_seed: expected .*, got '1'"
 
 # Every dtype that the toolkit knows, by each of its names.
-sed -n 's/^[^"]*{ "\([a-z0-9_]*\)", *\("[a-z0-9]*"\|NULL\), *[0-9].*/\1/p' \
-	"$top/lib/dtype.c" >dtypes
+sed -n 's/^\t[A-Z]*[({] *"\([a-z0-9_]*\)",.*/\1/p' "$top/lib/dtype.c" >dtypes
+ok 'there are forty and more' test "$(wc -l <dtypes)" -gt 40
 right 'all dtypes' ".supported_dtypes = ([$(
 	sed 's/.*/{("&"): true}/' dtypes | paste -sd ,)] | add // {})"
 right 'qualified, regex, false' '.supported_dtypes = {"torch.float16": false,

@@ -104,7 +104,17 @@ exits 0 'as the JSON' cts-manifest resolve -d refdev
 cmp_file py out 'byte for byte'
 exits 2 'init again' cts-manifest init --format py
 
+# Whatever dtype the installed torch has can be claimed.
 needs torch
+cat >every.py <<\END
+import torch
+every = {v for v in vars(torch).values() if isinstance(v, torch.dtype)}
+assert len(every) > 40 and torch.__version__
+manifest = {"manifest_version": 1, "device_name": "cpu", "capabilities": {},
+            "supported_dtypes": {d: True for d in every}}
+END
+exits 0 'every dtype' cts-manifest check every.py
+
 cat >real.py <<\END
 import torch
 from torch import float32

@@ -1,0 +1,220 @@
+#!/bin/bash
+# cts-enum: what runs, what does not and why; the selectors and how they
+# compose.  A small inventory stands in for PyTorch's.
+. "${0%/*}/lib.sh"
+needs jq
+
+# item OP FLAG DTYPE...
+item()
+{
+	local op=$1 flag=$2
+	shift 2
+	printf '{"v":1,"kind":"opinfo","id":"","run":"","op":"%s",' "$op"
+	printf '"%s":true,"dtypes":["%s"],"backward_dtypes":["float32"]}\n' \
+		"$flag" "$(echo "$@" | sed 's/ /","/g')"
+}
+{
+	printf '{"v":1,"kind":"torch","id":"","run":"","version":"2.9.9",'
+	printf '"python":"3.11.1"}\n'
+	item add inplace float32 int64 float64 bool
+	item div:floor_rounding inplace float32 int64
+	item fft.fft supports_out float32 complex64
+	item randn random float32 float64
+	item sparse.mm sparse float32
+	item to factory float32 float8_e5m2 complex32
+} >inv
+all=14
+
+# enum ARGS...: with that inventory, into out and err.
+enum() { cts-enum --inventory inv "$@"; }
+cases() { jq -r 'select(.kind == "case") | .id' out; }
+# reasons: "reason n" a line, as the account records add up.
+reasons()
+{
+	jq -rn '[inputs | select(.kind == "account")] |
+		group_by(.reason)[] | "\(.[0].reason) \(map(.n // 1) | add)"' out
+}
+# adds_up NAME: cases and accounts are all that there is, each once, and the
+# run record says the same.
+adds_up()
+{
+	is "$(jq -n '[inputs | select(.kind == "case" or .kind == "account") |
+		.n // 1] | add' out)" $all "$1: every case is there"
+	is "$(jq -r '.id // "" | select(. != "")' out | sort | uniq -d)" '' \
+		'and once'
+	is "$(jq -r 'select(.kind == "run").accounts | to_entries | sort_by(.key)[] |
+		"\(.key) \(.value)"' out)" "$(reasons)" 'and counted in run'
+	is "$(jq -r 'select(.kind == "run").cases' out)" \
+		"$(cases | wc -l)" 'as are the cases'
+}
+
+exits 0 'everything' enum -d cpu
+adds_up 'everything'
+is "$(cases | wc -l)" $all 'all of it runs'
+is "$(head -n 1 out | jq -c '[.kind, .role, .device, .torch, .level, .seed]')" \
+	'["run","selection","cpu","2.9.9",[1,8],67]' 'the run record is first'
+is "$(jq -c 'select(.id == "opinfo/add/float32/plain") | [.suite, .op, .dtype,
+	.variant, .device, .level, .capability, .oracle, .samples, .seed]' out)" \
+	'["opinfo","add","float32","plain","cpu",1,"inference","float64",10,67]' \
+	'a case record'
+is "$(jq -r 'select(.op == "randn") | "\(.capability) \(.oracle)"' out |
+	uniq)" 'rng metadata' 'by the flag'
+is "$(jq -r 'select(.kind == "case").level' out | sort -c && echo sorted)" \
+	sorted 'by level'
+cp out first
+exits 0 'once more' enum -d cpu
+cmp_file out first 'the same bytes'
+
+# Levels.
+exits 0 '--level 1' enum -d cpu -l 1
+adds_up '--level 1'
+is "$(reasons)" "level_filtered $((all - $(cases | wc -l)))" 'the others'
+one=$(cases | wc -l)
+exits 0 '--level-exact 2' enum -d cpu --level-exact 2
+adds_up '--level-exact 2'
+is "$(cases | wc -l)" $((all - one)) 'the rest'
+exits 0 '--level-range 1:2' enum -d cpu --level-range 1:2
+is "$(cases | wc -l)" $all 'both'
+exits 1 '--level-exact 8' enum -d cpu --level-exact 8
+errline 'nothing is left to run: 14 cases are accounted for' 'no empty success'
+adds_up '--level-exact 8'
+for x in '--level 0' '--level 9' '--level x' '--level-range 2' \
+	'--level-range 3:2' '--level-exact -1' '--limit 0' '--shard 3/2' \
+	'--shard 1' '--op (' '--memory-mode fast' '--max-samples -1' \
+	'--seed x' '--no-such' 'operand'; do
+	exits 2 "wrong: $x" enum -d cpu $x
+	is "$(cat out)" '' 'writes nothing'
+done
+exits 2 'neither -m nor -d' enum
+
+# Selectors.
+exits 0 '--op' enum -d cpu --op '^add$'
+adds_up '--op'
+is "$(reasons)" 'deselected 10' 'the others were not asked for'
+is "$(cases | cut -d/ -f2 | uniq)" add 'that op alone'
+exits 0 '--op of a variant' enum -d cpu --op '^div$'
+is "$(cases | wc -l)" 2 'by the name before the colon'
+exits 2 '--op, a slip' enum -d cpu --op '^randm$'
+errline "matches nothing: --op '\^randm\\$', did you mean 'randn'" 'a proposal'
+is "$(cat out)" '' 'and no record'
+exits 2 '--suite, unknown' enum -d cpu --suite opinf
+errline "there is no suite 'opinf'" 'is named'
+exits 0 '--suite' enum -d cpu --suite opinfo
+is "$(cases | wc -l)" $all 'all of it'
+exits 0 '--case' enum -d cpu -l 1 --case opinfo/fft.fft/complex64/plain \
+	--case opinfo/add/bool/plain
+adds_up '--case'
+is "$(cases | sort | tr '\n' ' ')" \
+	'opinfo/add/bool/plain opinfo/fft.fft/complex64/plain ' \
+	'those, at whatever level'
+exits 2 '--case, unknown' enum -d cpu --case opinfo/ad/bool/plain
+errline "did you mean 'opinfo/add/bool/plain'" 'a proposal'
+exits 2 '--case, dtype' enum -d cpu --case opinfo/add/boool/plain
+errline "did you mean 'opinfo/add/bool/plain'" 'a proposal too'
+exits 2 '--case, no id' enum -d cpu --case add
+exits 0 '--limit' enum -d cpu --limit 3
+adds_up '--limit'
+is "$(cases)" "$(jq -r 'select(.kind == "case").id' first | head -n 3)" \
+	'the first three'
+third=$(cases | tail -n 1)
+exits 0 '--start-at' enum -d cpu --start-at "$third"
+adds_up '--start-at'
+is "$(cases)" "$(jq -r 'select(.kind == "case").id' first | tail -n +3)" \
+	'from there'
+exits 0 '--start-after --limit' enum -d cpu --start-after "$third" --limit 2
+adds_up '--start-after --limit'
+is "$(cases)" "$(jq -r 'select(.kind == "case").id' first |
+	sed -n 4,5p)" 'two after that'
+exits 2 '--start-at, unknown' enum -d cpu --start-at opinfo/x/bool/plain
+errline 'is not among the cases' 'is said'
+for i in 1 2 3; do
+	exits 0 "--shard $i/3" enum -d cpu --shard $i/3
+	adds_up "--shard $i/3"
+	cases >>shards
+done
+is "$(sort shards)" "$(jq -r 'select(.kind == "case").id' first | sort)" \
+	'the shards are everything, once'
+exits 0 'several at once' enum -d cpu -l 2 --op 'a|f' --suite opinfo \
+	--dtype float --dtype torch.complex64 --limit 2 --max-samples 4 -s 5 \
+	--memory-mode performance
+adds_up 'several'
+is "$(jq -rc 'select(.kind == "case") | [.samples, .seed, .memory_mode]' out |
+	uniq)" '[4,5,"performance"]' 'what the cases say'
+is "$(jq -c 'select(.kind == "run") | [.dtypes, .memory_mode, .seed]' out)" \
+	'[["float32","complex64"],"performance",5]' 'and the run'
+
+# What the manifest excludes, by reason; the level does not matter.
+base='.device_name = "cpu" | .supported_dtypes = {"float32": true, "int64": true,
+	"float64": true, "bool": true, "complex64": true, "complex32": true,
+	"float8_e5m2": true}'
+# policy NAME FILTER REASON N CLAIM
+policy()
+{
+	jq "$base | $2" "$top/templates/complete.json" >m.json
+	for l in 8 1; do
+		exits 0 "$1, level $l" enum -m m.json -l $l
+		adds_up "$1"
+		is "$(reasons | grep -v level_filtered)" "$3 $4" 'by reason'
+	done
+	is "$(jq -r 'select(.reason == "'"$3"'").claim' out | sort -u)" "$5" \
+		'and the claim'
+}
+jq "$base" "$top/templates/complete.json" >m.json
+exits 0 'all claimed' enum -m m.json
+is "$(reasons)" '' 'no account'
+policy 'a dtype is denied' '.supported_dtypes.int64 = false' \
+	dtype_not_supported 2 supported_dtypes.int64
+policy 'a dtype is not listed' 'del(.supported_dtypes.int64)' \
+	dtype_not_listed 2 supported_dtypes.int64
+policy 'a dtype for some ops' '.supported_dtypes.int64 = "^add$"' \
+	dtype_regex_filtered 1 supported_dtypes.int64
+policy 'a capability is denied' '.capabilities.rng = false' \
+	capability_not_declared 2 capabilities.rng
+policy 'a capability is not there' 'del(.capabilities.sparse)' \
+	capability_not_declared 1 capabilities.sparse
+policy 'a capability for some ops' '.capabilities.inference = "^(?!fft)"' \
+	capability_regex_filtered 2 capabilities.inference
+policy 'narrow floats' '.capabilities.fp8 = false' \
+	capability_not_declared 1 capabilities.fp8
+policy 'an op is excluded' '.skip_ops = ["add"]' op_excluded 4 skip_ops
+policy 'ops are excluded' '.skip_ops = ["^fft\\.", "div"]' op_excluded 4 \
+	skip_ops
+policy 'ops are listed' '.supported_ops = "^(add|to)$"' op_not_listed 7 \
+	supported_ops
+policy 'ops are listed one by one' '.supported_ops = ["^add$", "^to$"]' \
+	op_not_listed 7 supported_ops
+jq "$base | .skip_ops = [\"randm\"]" "$top/templates/complete.json" >m.json
+exits 0 'an op that is not there' enum -m m.json
+errline "skip_ops: no op is named 'randm', did you mean 'randn'" 'is said'
+
+# --skips and --table.
+exits 0 '--skips' enum -d cpu -l 1 --skips
+is "$(jq -r .kind out | sort -u | tr '\n' ' ')" 'account run ' 'no case'
+exits 0 '--table' enum -d cpu -l 1 --table
+like out "^ *$one cases would run$" 'counts'
+like out '^level_filtered +2  fft.fft +float32 complex64$' 'and lists'
+
+# Devices.
+exits 0 'auto' enum -m "$top/templates/smoke.json"
+like err "'auto' and PyTorch 2.9.9 has no accelerator: taking 'cpu'" 'is said'
+sed 's/"python"/"accelerator":"xpu","python"/' inv >inv2
+exits 0 'auto with an accelerator' cts-enum --inventory inv2 \
+	-m "$top/templates/smoke.json"
+is "$(head -n 1 out | jq -r .device)" xpu 'takes that'
+exits 0 'imports' enum -d refdev --limit 1
+is "$(jq -c 'select(.kind == "case").backend_import' out)" \
+	'["torch_refdev"]' 'go with the case'
+exits 0 '--validate' enum -d cpu --validate --limit 1
+is "$(head -n 1 out | jq -r .mode)" validate 'says so'
+exits 2 '--validate elsewhere' enum -d refdev --validate
+
+# Bad input.
+exits 3 'a wrong manifest' enum -m - <<<'{}'
+is "$(cat out)" '' 'no record'
+exits 4 'no such manifest' enum -m none.json
+sed '$d' inv | head -c -3 >cut
+exits 3 'a cut inventory' cts-enum --inventory cut -d cpu
+errline 'cut:6: the last line is cut' 'is named'
+exits 3 'an empty one' cts-enum --inventory /dev/null -d cpu
+exits 4 'none' cts-enum --inventory none -d cpu
+done_testing
