@@ -12,7 +12,7 @@ struct budgets {
 	cJSON *table;		/* all lines, in order */
 	const cJSON *overrides;
 	/* The op last looked up; its line, unless that depends on args. */
-	char *last_op;
+	char *last_op, *last_dtype;
 	const cJSON *last_line;
 	bool last_args;
 };
@@ -166,6 +166,7 @@ void budgets_free(struct budgets *b)
 		return;
 	cJSON_Delete(b->table);
 	free(b->last_op);
+	free(b->last_dtype);
 	free(b);
 }
 
@@ -296,7 +297,11 @@ static const cJSON *op_search(const struct budgets *b,
 								     "ops");
 
 				const char *want = text(line, "args");
+				const char *kind = text(line, "case");
 
+				if (kind && strncmp(kind, key->dtype,
+						    strlen(kind)))
+					continue;
 				cJSON_ArrayForEach(op, ops) {
 					const char *s = op->valuestring;
 
@@ -317,10 +322,13 @@ static const cJSON *op_search(const struct budgets *b,
 
 static const cJSON *op_line(struct budgets *b, const struct budget_key *key)
 {
-	if (b->last_op && !b->last_args && !strcmp(b->last_op, key->op))
+	if (b->last_op && !b->last_args && !strcmp(b->last_op, key->op) &&
+	    !strcmp(b->last_dtype, key->dtype))
 		return b->last_line;
 	free(b->last_op);
+	free(b->last_dtype);
 	b->last_op = xstrdup(key->op);
+	b->last_dtype = xstrdup(key->dtype);
 	b->last_line = op_search(b, key, &b->last_args);
 	return b->last_line;
 }

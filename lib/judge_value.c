@@ -254,6 +254,7 @@ static bool usable_hp(const struct tensor *ref, const struct tensor *hp)
 
 	if (!hp || hp->data != TD_BYTES || !is_float(ref->dt) ||
 	    hp->ndim != ref->ndim || hp->dt->mantissa != 52 ||
+	    ref->dt->mantissa == 52 ||
 	    hp->dt->cls != ref->dt->cls)
 		return false;
 	for (i = 0; i < ref->ndim; i++)

@@ -36,6 +36,7 @@ struct ctx {
 	struct mem *mem;
 	const char *blobs;
 	size_t nvals;
+	bool device;		/* what is read is the device's */
 	struct err *e;
 };
 
@@ -232,7 +233,7 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 		     const struct tensor *ref, size_t want, int depth)
 {
 	static const char *const ways[] = {
-		"data", "blob", "same", "meta", "lost", "parts",
+		"data", "blob", "same", "meta", "lost", "parts", "crc",
 	};
 	const cJSON *item = NULL;
 	size_t i, way = 0, n = 0;
@@ -267,6 +268,11 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 		t->note = item->valuestring;
 		return 0;
 	}
+	if (way == 6) {
+		t->data = TD_SUM;
+		return strlen(item->valuestring) == 8 ? 0 :
+			err_set(c->e, EX_BADINPUT, "'crc' is not 8 digits");
+	}
 	if (way == 2) {
 		if (strcmp(item->valuestring, "ref") || !ref)
 			return err_set(c->e, EX_BADINPUT, "'same' is '%.40s', "
@@ -278,7 +284,7 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 		t->nbytes = ref->nbytes;
 		t->parts = ref->parts;
 		t->nparts = ref->nparts;
-		if (ref->data == TD_PARTS)
+		if (ref->data == TD_PARTS || ref->data == TD_SUM)
 			return 0;
 		if (ref->data != TD_BYTES)
 			return err_set(c->e, EX_BADINPUT, "'same' refers to a "
@@ -290,6 +296,12 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 		return -1;
 	}
 	t->data = TD_BYTES;
+	if (t->nbytes != want && c->device) {
+		/* A device may give more or less than its shape says. */
+		t->data = TD_LOST;
+		t->note = "not as many bytes as dtype and shape make";
+		return 0;
+	}
 	if (t->nbytes != want)
 		return err_set(c->e, EX_BADINPUT, "%zu bytes where dtype and "
 			       "shape make %zu", t->nbytes, want);
@@ -307,6 +319,17 @@ static int read_tensor(struct ctx *c, const cJSON *o, struct tensor *t,
 		return err_set(c->e, EX_BADINPUT, "too many tensors");
 	if (!cJSON_IsObject(o))
 		return err_set(c->e, EX_BADINPUT, "a tensor is not an object");
+	t->note = rec_str_opt(o, "lost", NULL);
+	if (t->note && !cJSON_GetObjectItemCaseSensitive(o, "dtype")) {
+		/* Not even what it is could be found out. */
+		t->data = TD_LOST;
+		t->dtype = t->layout = t->device = "";
+		t->dt = dtype_find("bool");
+		t->shape = take(c, 1, sizeof(*t->shape));
+		t->numel = 1;
+		t->amax = -1;
+		return 0;
+	}
 	if (rec_str(o, "dtype", &t->dtype, c->e) < 0)
 		return -1;
 	t->dt = dtype_find(t->dtype);
@@ -439,8 +462,10 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	if (in && read_values(c, in, &o->inputs, &o->ninputs, NULL) < 0)
 		return err_prefix(c->e, "inputs");
 	if (read_result(c, rec, "ref", &o->ref, NULL) < 0 ||
-	    read_result(c, rec, "hp", &o->hp, &o->ref) < 0 ||
-	    read_result(c, rec, "dev", &o->dev, &o->ref) < 0)
+	    read_result(c, rec, "hp", &o->hp, &o->ref) < 0)
+		return -1;
+	c->device = true;
+	if (read_result(c, rec, "dev", &o->dev, &o->ref) < 0)
 		return -1;
 	if (!o->dev.present)
 		return err_set(c->e, EX_BADINPUT, "an observation without "

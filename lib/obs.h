@@ -21,6 +21,7 @@ enum tensor_data {
 	TD_NONE,	/* metadata only was recorded */
 	TD_BYTES,	/* p holds nbytes bytes, row-major, little-endian */
 	TD_META,	/* values are not looked at */
+	TD_SUM,		/* a checksum: the device's were the same */
 	TD_LOST,	/* they can't be read; note says why */
 	TD_PARTS,	/* sparse, nested: see parts */
 };
