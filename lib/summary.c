@@ -153,6 +153,23 @@ static const char *need_id(const struct rec *r, struct err *e)
 	return NULL;
 }
 
+static void set(char **to, const char *text, size_t max)
+{
+	if (!text || !*text)
+		return;
+	free(*to);
+	*to = text_cut(text, max);
+}
+
+/* Records may come in any order: of texts that differ, the least is kept. */
+static void fact(char **to, const cJSON *o, const char *key)
+{
+	const char *text = rec_str_opt(o, key, NULL);
+
+	if (text && (!*to || strcmp(text, *to) < 0))
+		set(to, text, WHY_MAX);
+}
+
 /* Take over the fields that name a case, where they are not known yet. */
 static int read_names(struct summary *s, struct sum_case *c, const cJSON *o,
 		      struct err *e)
@@ -172,9 +189,7 @@ static int read_names(struct summary *s, struct sum_case *c, const cJSON *o,
 	text = rec_str_opt(o, "variant", NULL);
 	if (text && c->variant == STRMAP_NONE)
 		c->variant = strmap_add(&s->variants, text);
-	text = rec_str_opt(o, "device", NULL);
-	if (text && *text && !s->device)
-		s->device = xstrdup(text);
+	fact(&s->device, o, "device");
 	if (!cJSON_GetObjectItemCaseSensitive(o, "level"))
 		return 0;
 	if (rec_int(o, "level", 0, 8, &level, e) < 0)
@@ -217,14 +232,6 @@ static int add_journal(struct summary *s, const struct rec *r, struct err *e)
 	s->undefined += (size_t)rec_int_opt(r->json, "undefined", 0);
 	s->live += (size_t)rec_int_opt(r->json, "live", 0);
 	return 0;
-}
-
-static void set(char **to, const char *text, size_t max)
-{
-	if (!text || !*text)
-		return;
-	free(*to);
-	*to = text_cut(text, max);
 }
 
 static int add_death(struct summary *s, const struct rec *r, struct err *e)
@@ -461,12 +468,6 @@ static int add_verdict(struct summary *s, const struct rec *r, struct err *e)
 
 /* The other kinds */
 
-static void fact(char **to, const cJSON *o, const char *key)
-{
-	if (!*to)
-		set(to, rec_str_opt(o, key, NULL), WHY_MAX);
-}
-
 static void read_level(struct summary *s, const cJSON *level)
 {
 	const cJSON *lo = cJSON_GetArrayItem(level, 0);
@@ -516,11 +517,10 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 		s->note = xstrdup("The toolkit tests itself here, with the CPU "
 				  "on both sides: this says nothing of any "
 				  "device.");
-	if (cJSON_GetObjectItemCaseSensitive(o, "seed") && !s->seed) {
-		seed = rec_int_opt(o, "seed", -1);
-		s->seed = seed >= 0 ? xasprintf("%lld", seed) : NULL;
-		fact(&s->seed, o, "seed");
-	}
+	seed = rec_int_opt(o, "seed", -1);
+	if (seed >= 0 && !s->seed)
+		s->seed = xasprintf("%lld", seed);
+	fact(&s->seed, o, "seed");
 	read_level(s, cJSON_GetObjectItemCaseSensitive(o, "level"));
 	t = cJSON_GetObjectItemCaseSensitive(o, "t_import_s");
 	if (cJSON_IsNumber(t) && t->valuedouble > s->t_import_s)
