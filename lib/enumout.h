@@ -19,6 +19,7 @@ struct enumout {
 	const char *op;		/* the regex as it was given, or NULL */
 	const char *memory_mode;	/* or NULL */
 	bool skips;		/* accounts alone */
+	bool each;		/* other levels case by case, not op by op */
 	bool validate;		/* the toolkit against itself, on the CPU */
 };
 

@@ -84,8 +84,8 @@ static const char *dtype_reason(enum claim c)
 }
 
 /*
- * The manifest comes before the level, so that what it excludes is the same
- * at every level.
+ * The level comes first: there are far more cases above it than below, and
+ * nobody asked what the manifest says of them.
  */
 static void judge(struct planned *x, const struct manifest *m,
 		  const struct selection *s, const struct variant *v)
@@ -96,8 +96,13 @@ static void judge(struct planned *x, const struct manifest *m,
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
 	long mb = v->mb > x->item->mb ? v->mb : x->item->mb;
-	enum claim c = manifest_op(m, op);
+	enum claim c;
 
+	if (!s->ncases && (x->level < s->lo || x->level > s->hi)) {
+		x->reason = "level_filtered";
+		return;
+	}
+	c = manifest_op(m, op);
 	if (c != CLAIM_YES) {
 		x->reason = c == CLAIM_NO ? "op_excluded" : "op_not_listed";
 		x->claim = c == CLAIM_NO ? "skip_ops" : "supported_ops";
@@ -122,8 +127,6 @@ static void judge(struct planned *x, const struct manifest *m,
 	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
 		x->reason = "resource_limit";
 		x->claim = "resource_limits";
-	} else if (!s->ncases && (x->level < s->lo || x->level > s->hi)) {
-		x->reason = "level_filtered";
 	}
 }
 

@@ -17,6 +17,7 @@ struct line {
 	bool backward, has_op, has_except;
 	struct pyre op, except;
 	uint64_t classes;	/* dtypes of those classes */
+	const cJSON *one_of;
 };
 
 struct variants { struct line *v; size_t n, cap; };
@@ -62,6 +63,31 @@ static int read_classes(const cJSON *o, uint64_t *out, struct err *e)
 	return 0;
 }
 
+static const struct dtype *named(const cJSON *x, uint64_t *bit)
+{
+	size_t i;
+
+	for (i = 0; cJSON_IsString(x) && dtype_at(i); i++) {
+		*bit = UINT64_C(1) << i;
+		if (!strcmp(dtype_at(i)->name, x->valuestring))
+			return dtype_at(i);
+	}
+	return NULL;
+}
+
+static int read_one_of(struct line *l, struct err *e)
+{
+	const cJSON *x;
+	uint64_t bit;
+
+	l->one_of = cJSON_GetObjectItemCaseSensitive(l->o, "one_of");
+	cJSON_ArrayForEach(x, l->one_of)
+		if (!named(x, &bit))
+			return err_set(e, EX_ENVIRON, "unknown dtype in "
+				       "'one_of'");
+	return 0;
+}
+
 static int read_regex(const cJSON *o, const char *key, struct pyre *re,
 		      bool *has, struct err *e)
 {
@@ -93,7 +119,7 @@ static int read_line(struct line *l, struct err *e)
 			       "reason and a level from 1 to 8");
 	if (read_flags(o, "needs", &l->needs, e) ||
 	    read_flags(o, "without", &l->without, e) ||
-	    read_classes(o, &l->classes, e) ||
+	    read_classes(o, &l->classes, e) || read_one_of(l, e) ||
 	    read_regex(o, "op", &l->op, &l->has_op, e) ||
 	    read_regex(o, "except", &l->except, &l->has_except, e))
 		return -1;
@@ -173,11 +199,19 @@ uint64_t variants_dtypes(const struct variants *v, size_t i,
 			 const struct item *it)
 {
 	const struct line *l = &v->v[i];
+	uint64_t bits, bit;
+	const cJSON *x;
 
 	if ((it->flags & l->needs) != l->needs || (it->flags & l->without) ||
 	    (l->has_op && !pyre_search(&l->op, it->op)) ||
 	    (l->has_except && pyre_search(&l->except, it->op)))
 		return 0;
-	return (l->backward ? it->dtypes & it->backward : it->dtypes) &
-	       l->classes;
+	bits = l->backward ? it->dtypes & it->backward : it->dtypes;
+	bits &= l->classes;
+	if (!l->one_of)
+		return bits;
+	cJSON_ArrayForEach(x, l->one_of)
+		if (named(x, &bit) && (bits & bit))
+			return bit;
+	return 0;
 }

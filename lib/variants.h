@@ -12,6 +12,8 @@
  *	dtypes_of	"backward": of those that gradients are defined for
  *	classes		["float","complex"]: kinds of dtype that it makes
  *			sense for; bool uint int float complex
+ *	one_of		["float32","int64"]: only the first of these that the op
+ *			has, where dtypes make no difference
  *	op, except	regexes: only for those ops, not for those
  *	devices, mb	how many devices, how much memory it needs
  *	reason		why it is worth running

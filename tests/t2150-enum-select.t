@@ -7,11 +7,12 @@ needs jq
 # item OP FLAG DTYPE...
 item()
 {
-	local op=$1 flag=$2
+	local op=$1 flag=$2 dtypes
 	shift 2
+	dtypes=$*
 	printf '{"v":1,"kind":"opinfo","id":"","run":"","op":"%s",' "$op"
 	printf '"%s":true,"dtypes":["%s"],"backward_dtypes":["float32"]}\n' \
-		"$flag" "$(echo "$@" | sed 's/ /","/g')"
+		"$flag" "${dtypes// /\",\"}"
 }
 {
 	printf '{"v":1,"kind":"torch","id":"","run":"","version":"2.9.9",'
@@ -24,6 +25,15 @@ item()
 	item to factory float32 float8_e5m2 complex32
 } >inv
 all=14
+
+# The tables are the real ones, but for the variants.
+mkdir -p root/coverage
+ln -s "$top/templates" root/templates
+ln -s "$top"/coverage/*.jsonl root/coverage/
+rm root/coverage/variants.jsonl
+echo '{"variant":"plain","engine":true,"level":1,"reason":"as it is"}' \
+	>root/coverage/variants.jsonl
+export CTS_ROOT=$PWD/root
 
 # enum ARGS...: with that inventory, into out and err.
 enum() { cts-enum --inventory inv "$@"; }
@@ -62,7 +72,7 @@ is "$(jq -r 'select(.op == "randn") | "\(.capability) \(.oracle)"' out |
 is "$(jq -r 'select(.kind == "case").level' out | sort -c && echo sorted)" \
 	sorted 'by level'
 cp out first
-exits 0 'once more' enum -d cpu
+exits 0 'once more' enum -d cpu 
 cmp_file out first 'the same bytes'
 
 # Levels.
@@ -82,6 +92,7 @@ for x in '--level 0' '--level 9' '--level x' '--level-range 2' \
 	'--level-range 3:2' '--level-exact -1' '--limit 0' '--shard 3/2' \
 	'--shard 1' '--op (' '--memory-mode fast' '--max-samples -1' \
 	'--seed x' '--no-such' 'operand'; do
+	# shellcheck disable=SC2086
 	exits 2 "wrong: $x" enum -d cpu $x
 	is "$(cat out)" '' 'writes nothing'
 done
@@ -151,11 +162,9 @@ base='.device_name = "cpu" | .supported_dtypes = {"float32": true, "int64": true
 policy()
 {
 	jq "$base | $2" "$top/templates/complete.json" >m.json
-	for l in 8 1; do
-		exits 0 "$1, level $l" enum -m m.json -l $l
-		adds_up "$1"
-		is "$(reasons | grep -v level_filtered)" "$3 $4" 'by reason'
-	done
+	exits 0 "$1" enum -m m.json
+	adds_up "$1"
+	is "$(reasons)" "$3 $4" 'by reason'
 	is "$(jq -r 'select(.reason == "'"$3"'").claim' out | sort -u)" "$5" \
 		'and the claim'
 }
@@ -187,6 +196,14 @@ jq "$base | .skip_ops = [\"randm\"]" "$top/templates/complete.json" >m.json
 exits 0 'an op that is not there' enum -m m.json
 errline "skip_ops: no op is named 'randm', did you mean 'randn'" 'is said'
 
+# Other levels are counted op by op, or named one by one.
+exits 0 '-l 1' enum -d cpu -l 1
+is "$(jq -r 'select(.kind == "account") | "\(.op) \(.level) \(.n)"' out |
+	grep -E 'add|fft')" $'add 2 1\nfft.fft 2 2' 'op by op'
+exits 0 '--each' enum -d cpu -l 1 --each
+adds_up '--each'
+is "$(jq -r 'select(.op == "fft.fft").id' out | wc -l)" 2 'one by one'
+
 # --skips and --table.
 exits 0 '--skips' enum -d cpu -l 1 --skips
 is "$(jq -r .kind out | sort -u | tr '\n' ' ')" 'account run ' 'no case'
@@ -208,7 +225,28 @@ exits 0 '--validate' enum -d cpu --validate --limit 1
 is "$(head -n 1 out | jq -r .mode)" validate 'says so'
 exits 2 '--validate elsewhere' enum -d refdev --validate
 
+# The real variants.
+cp "$top/coverage/variants.jsonl" root/coverage/
+all=$(enum -d cpu | jq -r 'select(.kind == "case").id' | wc -l)
+exits 0 'all variants' enum -d cpu --level-range 1:4
+adds_up 'all variants'
+ok 'are many' test "$all" -gt 150
+is "$(cases | grep /errors)" '' 'none without the flag'
+is "$(cases | grep /out$ | cut -d/ -f2 | uniq)" fft.fft 'one with it'
+is "$(jq -r 'select(.variant == "out").level' out | uniq)" 3 'at its level'
+is "$(jq -r 'select(.variant == "out").level_reason' out | uniq)" \
+	'the result goes to a tensor that is given' 'with its reason'
+
+# Tables that are wrong.
+echo '{"variant":"x","engine":true,"level":9,"reason":"x"}' \
+	>root/coverage/variants.jsonl
+exits 4 'a wrong table' enum -d cpu
+errline 'coverage/variants.jsonl:1: ' 'is named, with its line'
+rm root/coverage/variants.jsonl
+exits 4 'no table' enum -d cpu
+
 # Bad input.
+cp "$top/coverage/variants.jsonl" root/coverage/
 exits 3 'a wrong manifest' enum -m - <<<'{}'
 is "$(cat out)" '' 'no record'
 exits 4 'no such manifest' enum -m none.json

@@ -52,6 +52,8 @@ static const char usage_text[] =
 "                            synchronised: conservative, synchronize, balanced\n"
 "                            or performance\n"
 "      --skips               what does not run alone\n"
+"      --each                account for other levels case by case, not op\n"
+"                            by op\n"
 "      --table               what does not run as a table for people\n"
 "      --validate            note that the toolkit tests itself: the CPU alone\n"
 "      --inventory FILE      what there is to run, from cts-exec --inventory,\n"
@@ -65,7 +67,7 @@ static const char usage_text[] =
 enum {
 	OPT_DTYPE = 256, OPT_EXACT, OPT_RANGE, OPT_OP, OPT_SUITE, OPT_CASE,
 	OPT_AT, OPT_AFTER, OPT_LIMIT, OPT_SHARD, OPT_SAMPLES, OPT_DEVMEM,
-	OPT_TENSOR, OPT_MODE, OPT_SKIPS, OPT_IMPORT, OPT_TABLE,
+	OPT_TENSOR, OPT_MODE, OPT_SKIPS, OPT_IMPORT, OPT_TABLE, OPT_EACH,
 	OPT_INVENTORY, OPT_VALIDATE,
 };
 
@@ -92,6 +94,7 @@ static const struct option longs[] = {
 	{ "max-tensor-size", required_argument, NULL, OPT_TENSOR },
 	{ "memory-mode", required_argument, NULL, OPT_MODE },
 	{ "skips", no_argument, NULL, OPT_SKIPS },
+	{ "each", no_argument, NULL, OPT_EACH },
 	{ "table", no_argument, NULL, OPT_TABLE },
 	{ "inventory", required_argument, NULL, OPT_INVENTORY },
 	{ "validate", no_argument, NULL, OPT_VALIDATE },
@@ -223,6 +226,7 @@ static void take_option(struct opts *o, int c)
 	case OPT_TENSOR: take_mb(o, "--max-tensor-size"); break;
 	case OPT_MODE: take_mode(o); break;
 	case OPT_SKIPS: o->out.skips = true; break;
+	case OPT_EACH: o->out.each = true; break;
 	case OPT_TABLE: o->table = true; break;
 	case OPT_INVENTORY: o->inventory = optarg; break;
 	case OPT_VALIDATE: o->out.validate = true; break;

@@ -76,7 +76,9 @@ static void test_variants(void)
 		"\"dtypes_of\":\"backward\",\"needs\":[\"autograd\"],"
 		"\"except\":\"^bad$\",\"reason\":\"x\"}\n"
 		"{\"variant\":\"big\",\"engine\":true,\"classes\":[\"int\"],"
-		"\"without\":[\"random\"],\"reason\":\"x\"}\n";
+		"\"without\":[\"random\"],\"reason\":\"x\"}\n"
+		"{\"variant\":\"one\",\"engine\":true,\"one_of\":[\"int8\","
+		"\"int64\",\"float32\"],\"reason\":\"x\"}\n";
 	struct err e = { 0 };
 	struct variants *v = variants_parse(text, sizeof(text) - 1, "t", &e);
 	struct item plain = make("a", "a", 0);
@@ -88,7 +90,9 @@ static void test_variants(void)
 		return;
 	is_str(variants_at(v, 1)->name, "backward", "what is not there yet is "
 	       "left out");
-	ok(!variants_at(v, 3), "three of them");
+	ok(!variants_at(v, 4), "four of them");
+	is_int(variants_dtypes(v, 3, &plain), UINT64_C(1) << index_of("int64"),
+	       "the first that it has");
 	is_int(variants_dtypes(v, 0, &plain), plain.dtypes, "plain: all");
 	is_int(variants_dtypes(v, 1, &plain), 0, "a flag is needed");
 	is_int(variants_dtypes(v, 1, &grad), grad.backward, "then: backward's");
