@@ -95,5 +95,6 @@ suite clean <<'END'
 ok 'fine' true
 done_testing
 END
-is "$status $(ls -A tmp | wc -l)" '0 1' 'temporary folders are removed'
+is "$status $(find tmp -mindepth 1 -maxdepth 1 | wc -l)" '0 1' \
+	'temporary folders are removed'
 done_testing

@@ -19,7 +19,7 @@ for t in run test resume demo bench check-san lint install clean; do
 	like "$T/out" "^  $t +[a-z]" "help has $t"
 done
 for v in DEVICE LEVEL OP JOBS OUT SEED TIMEOUT PYTHON; do
-	like "$T/out" "^  (.*, )?$v[=,]?" "help has $v"
+	like "$T/out" "^  (.*, )?${v}" "help has $v"
 done
 exits 0 'print-python' make -s print-python
 ok 'is an interpreter' test -x "$(cat "$T/out")"

@@ -42,21 +42,28 @@ case_line+='"device":"cpu","level":1,"level_reason":"x","capability":'
 case_line+='"inference","oracle":"cpu","samples":1,"seed":67}'
 first='{"v":1,"kind":"x-unknown","id":"","run":"r","n":12345678901234567}'
 
-bad() { { echo "$first"; printf "$@"; } >"bad.$name"; }
-name=text bad 'hello\n'
-name=array bad '[1]\n'
-name=half bad '{"v":1,"kind":"ca\n'
-name=trailing bad '%s}\n' "$case_line"
-name=cut bad '%s' "$case_line"
-name=nul bad '{"v":1,"kind":"x","id":"\0","run":"r"}\n'
-name=noversion bad '{"kind":"x","id":"","run":"r"}\n'
-name=version bad '{"v":2,"kind":"x","id":"","run":"r"}\n'
-name=type bad '{"v":1,"kind":7,"id":"","run":"r"}\n'
-name=id bad '{"v":1,"kind":"case","id":[],"run":"r"}\n'
-name=utf8 bad '{"v":1,"kind":"x","id":"","run":"r","s":"\xff"}\n'
-name=deep bad '%s\n' "{\"v\":1,\"kind\":\"x\",\"id\":\"\",\"run\":\"r\",\"s\":$(
-	printf '[%.0s' $(seq 5000))"
-name=long bad '{"v":1,"kind":"x","id":"","run":"r","s":"'
+# bad NAME FORMAT [TEXT]: a file with that as its second record.
+bad()
+{
+	local name=$1
+	shift
+	# shellcheck disable=SC2059
+	{ echo "$first"; printf "$@"; } >"bad.$name"
+}
+bad text 'hello\n'
+bad array '[1]\n'
+bad half '{"v":1,"kind":"ca\n'
+bad trailing '%s}\n' "$case_line"
+bad cut '%s' "$case_line"
+bad nul '{"v":1,"kind":"x","id":"\0","run":"r"}\n'
+bad noversion '{"kind":"x","id":"","run":"r"}\n'
+bad version '{"v":2,"kind":"x","id":"","run":"r"}\n'
+bad type '{"v":1,"kind":7,"id":"","run":"r"}\n'
+bad id '{"v":1,"kind":"case","id":[],"run":"r"}\n'
+bad utf8 '{"v":1,"kind":"x","id":"","run":"r","s":"\xff"}\n'
+bad deep '{"v":1,"kind":"x","id":"","run":"r","s":%s\n' \
+	"$(printf '[%.0s' $(seq 5000))"
+bad long '{"v":1,"kind":"x","id":"","run":"r","s":"'
 head -c 100000000 /dev/zero | tr '\0' a >>bad.long
 echo '"}' >>bad.long
 printf '%s\n%s\n' "$case_line" "$case_line" >bad.twice
