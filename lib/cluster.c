@@ -50,17 +50,17 @@ struct cluster *clusters_add(struct clusters *c, const char *op,
 {
 	size_t i = find(c, op, check);
 	struct cluster *k = &c->v[i];
-	bool plain;
+	int rank;
 
 	k->cases++;
 	counts_add(&k->dtypes, dtype, 1);
 	counts_add(&k->variants, variant, 1);
-	plain = !strcmp(variant, "plain");
-	if (!k->first || plain > k->plain ||
-	    (plain == k->plain && strcmp(id, k->first) < 0)) {
+	rank = 2 * !strcmp(variant, "plain") + !strcmp(dtype, "float32");
+	if (!k->first || rank > k->rank ||
+	    (rank == k->rank && strcmp(id, k->first) < 0)) {
 		free(k->first);
 		k->first = xstrdup(id);
-		k->plain = plain;
+		k->rank = rank;
 	}
 	return k;
 }

@@ -5,7 +5,6 @@
 #ifndef CTS_CLUSTER_H
 #define CTS_CLUSTER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include "strmap.h"
 #include "tally.h"
@@ -14,9 +13,9 @@ struct cluster {
 	char *op, *check;
 	struct counts dtypes, variants;
 	size_t cases, waived;
-	/* The case to look at: the least id of the plain ones, if any. */
+	/* The case to look at: plain and float32 if any, the least id. */
 	char *first;
-	bool plain;
+	int rank;
 };
 
 struct clusters {

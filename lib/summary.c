@@ -377,7 +377,37 @@ void summary_names(struct summary *s, struct sum_case *c)
 		c->variant = strmap_add(&s->variants, variant);
 }
 
-/* Advice, budgets, and the first contract that is broken. */
+/* Does why, the judge's sentence, begin with the name of that check? */
+static bool is_about(const char *why, const char *check)
+{
+	size_t n = strlen(check);
+
+	return why && !strncmp(why, check, n) && (!why[n] ||
+						  strchr(" :", why[n]));
+}
+
+/* A broken contract: the first one, or rather the one that `why` is about. */
+static void read_broken(struct failure *f, const cJSON *check)
+{
+	if (f->check && !is_about(f->why, check->string))
+		return;
+	set(&f->check, check->string, 40);
+	free(f->figure);
+	f->figure = figures(check);
+}
+
+static void read_budget(struct summary *s, const struct sum_case *c,
+			const cJSON *check)
+{
+	const char *budget = budget_source(check);
+
+	if (!budget)
+		return;
+	counts_add(&s->budgets, budget, 1);
+	if (!strcmp(budget, "default"))
+		counts_add(&s->default_ops, summary_op(s, c), 1);
+}
+
 static void read_checks(struct summary *s, struct sum_case *c,
 			const cJSON *checks)
 {
@@ -385,25 +415,15 @@ static void read_checks(struct summary *s, struct sum_case *c,
 
 	summary_names(s, c);
 	cJSON_ArrayForEach(k, checks) {
-		bool advice = !strcmp(rec_str_opt(k, "class", ""), "advice");
-		const char *budget = budget_source(k);
-
-		if (budget) {
-			counts_add(&s->budgets, budget, 1);
-			if (!strcmp(budget, "default"))
-				counts_add(&s->default_ops, summary_op(s, c),
-					   1);
-		}
+		read_budget(s, c, k);
 		if (rec_bool_opt(k, "ok", true))
 			continue;
-		if (advice) {
+		if (!strcmp(rec_str_opt(k, "class", ""), "advice"))
 			clusters_add(&s->advice, summary_op(s, c), k->string,
-				     summary_dtype(s, c), summary_variant(s, c),
-				     summary_id(s, c));
-		} else if (c->fail && !c->fail->check) {
-			set(&c->fail->check, k->string, 40);
-			c->fail->figure = figures(k);
-		}
+				     summary_dtype(s, c),
+				     summary_variant(s, c), summary_id(s, c));
+		else if (c->fail)
+			read_broken(c->fail, k);
 	}
 }
 

@@ -38,14 +38,14 @@ is "$(jq '.failures | length' s.json)" 1 'are one entry'
 ok 'the summary is as its schema says' valid s.json
 is "$(jq -c '.failures[0] | [.op, .check, .cases, (.dtypes | length),
 	.variants, .first, .sample, .args]' s.json)" \
-	'["mul","value",11,10,{"offset":1,"plain":10},"opinfo/mul/bfloat16/plain",2,"mul(x, 3)"]' \
+	'["mul","value",11,10,{"offset":1,"plain":10},"opinfo/mul/float32/plain",2,"mul(x, 3)"]' \
 	'with its dtypes, variants and first sample'
 is "$(jq -r '.failures[0].figure' s.json)" \
 	'max_ulp 8, at [0], budget default: 4 ulp' 'and its figures'
 is "$(jq -r '.failures[0].make' s.json)" \
-	'make run DEVICE=dev CASE=opinfo/mul/bfloat16/plain' 'and a command'
+	'make run DEVICE=dev CASE=opinfo/mul/float32/plain' 'and a command'
 is "$(jq -r '.failures[0].pipe' s.json)" \
-	'bin/cts-enum --device dev --case opinfo/mul/bfloat16/plain | bin/cts-exec | bin/cts-compare' \
+	'bin/cts-enum --device dev --case opinfo/mul/float32/plain | bin/cts-exec | bin/cts-compare' \
 	'and a pipeline'
 is "$(jq -r '.bad | length' s.json)" 11 'every bad case is in the summary'
 is "$(grep -c '<failure' j.xml)" 11 'and in the XML'
@@ -55,6 +55,13 @@ is "$(jq -c .tiers s.json)" '{"strict":0,"usable":1}' 'tiers'
 is "$(jq -c '[.budgets, .default_budgets]' s.json)" \
 	'[{"default":11,"ledger":1},{"mul":11}]' 'sources of budgets'
 like r.md '^\| `mul` \| value \| 11 \|' 'a table of what is broken'
+
+verdict opinfo/mul/int8/plain mul int8 fail '{"why": "value in sample 1: got 1",
+	"checks": {"dtype": {"ok": false, "class": "contract"}, "value": {"ok":
+	false, "class": "contract", "got": "1"}}}' >two
+exits 1 'two checks are broken' cts-report --summary s.json two
+is "$(jq -c '.failures[0] | [.check, .figure]' s.json)" '["value","got 1"]' \
+	'the one that the judge names counts'
 
 # Deaths.
 id=opinfo/sum/float32/plain

@@ -141,6 +141,14 @@ exits 2 'records need a file' cts-report --failed --records <run
 exits 0 'nothing failed' cts-report --failed one
 is "$(cat out)" '' 'is nothing'
 
+{ c a; c b; c d; c x; } >cases
+{ v a pass; v b fail; printf '{"v":1,"ki'; } >run
+exits 0 'what is left to run' cts-report --remaining cases run
+grep -E '/(d|x)/' cases >want
+cmp_file out want 'is what has no verdict'
+exits 0 'before anything ran' cts-report --remaining cases /dev/null
+cmp_file out cases 'is everything'
+
 # Progress.
 exits 0 'no progress in a log' cts-report --follow 2 run
 is "$(cat out err)" '' 'not a byte'

@@ -22,7 +22,7 @@
 #include "outfile.h"
 #include "prog.h"
 #include "report.h"
-#include "run_folder.h"
+#include "rerun.h"
 #include "run_read.h"
 #include "summary.h"
 #include "waiver.h"
@@ -31,6 +31,7 @@
 static const char usage_text[] =
 "usage: cts-report [OPTION]... [RUN]...\n"
 "       cts-report --failed [--records] [RUN]...\n"
+"       cts-report --remaining CASES STREAM\n"
 "       cts-report --follow TOTAL STREAM\n"
 "\n"
 "Count what a run came to and say whether it proves the device's claim.  RUN\n"
@@ -52,6 +53,8 @@ static const char usage_text[] =
 "  -v, --verbose          list every failure on the terminal\n"
 "      --failed           only print the ids of cases that do not pass\n"
 "      --records          ... or rather their case records\n"
+"      --remaining CASES  only print the case records of CASES that have no\n"
+"                         verdict in STREAM\n"
 "      --follow TOTAL     show progress on a terminal until TOTAL verdicts\n"
 "                         are in STREAM\n"
 "  -h, --help             print this and exit\n"
@@ -77,7 +80,7 @@ static const struct {
 
 struct opts {
 	const char *path[NOUTPUTS];
-	const char *baseline, *waivers, *stages, *note;
+	const char *baseline, *waivers, *stages, *note, *remaining;
 	long long total;		/* --follow, or -1 */
 	bool json, skips, partial, verbose, failed, records;
 };
@@ -267,59 +270,24 @@ out:
 	return rc;
 }
 
-/* The case records of all that do not pass, in the order of the stream. */
-static int print_records(const struct summary *s, char *const *runs, size_t n)
-{
-	struct idset *seen = idset_new();
-	const struct sum_case *c;
-	struct rec_reader *in;
-	struct err e;
-	struct rec r;
-	char **v = run_streams(runs, n, &e);
-	int rc;
-
-	if (!v)
-		return prog_fail_err(&e);
-	in = rec_open(v, n);
-	while ((rc = rec_next(in, &r, &e)) > 0) {
-		if (r.kind != REC_CASE || !(c = summary_case(s, r.id)) ||
-		    c->outcome == OUT_PASS || !idset_add(seen, r.id))
-			continue;
-		fwrite(r.line, 1, r.len, stdout);
-		putchar('\n');
-	}
-	rec_close(in);
-	run_streams_free(v, n);
-	idset_free(seen);
-	return rc < 0 ? prog_fail_err(&e) : 0;
-}
-
-static int do_failed(const struct opts *o, char *const *runs, size_t n)
+/* --failed and --remaining: what is to run again, on stdout. */
+static int do_rerun(const struct opts *o, char *const *runs, size_t n)
 {
 	struct run_read how = { .partial = o->partial, .warn = warn };
-	struct summary s;
+	struct buf b = BUF_INIT;
 	struct err e;
-	size_t *order;
-	int rc = 0;
+	int rc;
 
 	if (o->records && (!n || !strcmp(runs[0], "-")))
 		return prog_usage("--records reads twice, and can't from "
 				  "stdin");
-	summary_init(&s);
-	if (run_read(&s, runs, n, &how, &e) < 0)
+	rc = o->failed ? rerun_failed(runs, n, o->records, &how, &b, &e) :
+	     rerun_remaining(o->remaining, runs[0], &how, &b, &e);
+	if (rc < 0)
 		rc = prog_fail_err(&e);
-	summary_finish(&s, NULL);
-	order = strmap_sorted(&s.ids);
-	for (size_t i = 0; !rc && !o->records && i < s.ids.n; i++) {
-		const struct sum_case *c = &s.cases[order[i]];
-
-		if (!c->dropped && c->outcome != OUT_PASS)
-			puts(summary_id(&s, c));
-	}
-	if (!rc && o->records)
-		rc = print_records(&s, runs, n);
-	free(order);
-	summary_release(&s);
+	else
+		fwrite(b.p, 1, b.len, stdout);
+	buf_release(&b);
 	return rc;
 }
 
@@ -389,7 +357,7 @@ static int do_follow(const struct opts *o, const char *stream)
 enum {
 	OPT_OUTPUT = 256, OPT_JSON = OPT_OUTPUT + NOUTPUTS, OPT_BASELINE,
 	OPT_WAIVERS, OPT_STAGES, OPT_SKIPS, OPT_PARTIAL, OPT_NOTE, OPT_FAILED,
-	OPT_RECORDS, OPT_FOLLOW,
+	OPT_RECORDS, OPT_REMAINING, OPT_FOLLOW,
 };
 
 static const struct option longs[] = {
@@ -407,6 +375,7 @@ static const struct option longs[] = {
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "failed", no_argument, NULL, OPT_FAILED },
 	{ "records", no_argument, NULL, OPT_RECORDS },
+	{ "remaining", required_argument, NULL, OPT_REMAINING },
 	{ "follow", required_argument, NULL, OPT_FOLLOW },
 	{ NULL, 0, NULL, 0 },
 };
@@ -424,6 +393,7 @@ static void take_option(struct opts *o, int c)
 	case 'v': o->verbose = true; break;
 	case OPT_FAILED: o->failed = true; break;
 	case OPT_RECORDS: o->records = true; break;
+	case OPT_REMAINING: o->remaining = optarg; break;
 	case OPT_FOLLOW:
 		o->total = prog_int("--follow", optarg, 0, 1LL << 40);
 		break;
@@ -443,12 +413,12 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (o.records && !o.failed)
 		rc = prog_usage("--records goes with --failed");
-	else if (o.total >= 0 && argc != 1)
-		rc = prog_usage("--follow needs one stream");
+	else if ((o.total >= 0 || o.remaining) && argc != 1)
+		rc = prog_usage("--follow and --remaining need one stream");
 	else if (o.total >= 0)
 		rc = do_follow(&o, argv[0]);
-	else if (o.failed)
-		rc = do_failed(&o, argv, (size_t)argc);
+	else if (o.failed || o.remaining)
+		rc = do_rerun(&o, argv, (size_t)argc);
 	else
 		rc = do_report(&o, argv, (size_t)argc);
 	return prog_finish(rc);
