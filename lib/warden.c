@@ -30,6 +30,7 @@
 #define LOOK_S 0.1		/* between looks at a running case */
 #define DEAF_S 1.0		/* a worker may outlive its stdout by this */
 #define LINGER_S 10.0		/* and its last case by this */
+#define BUNCH_US 500
 #define GAP_S 10.0		/* at least, from one case to the next */
 #define DRAIN_MAX 64		/* calls, for what a dead one left */
 #define BARREN_MAX 2		/* deaths in a row with nothing begun */
@@ -55,6 +56,8 @@ struct watchman {
 	unsigned barren;
 	bool fork_proven, fork_doubted;
 	size_t garbage;			/* lines that were no records */
+	size_t garbage_before;		/* the running case began */
+	long long nobs;			/* of the running case */
 	struct idset *runs;		/* run records, without times */
 	char *last_id, *last_run;	/* of the case that ended last */
 	int sigfd;
@@ -221,6 +224,8 @@ static void begin_case(struct watchman *m, struct member *mb)
 
 	m->begun = true;
 	m->barren = 0;
+	m->nobs = 0;
+	m->garbage_before = m->garbage;
 	mb->begun++;
 	worker_forget(&mb->w);
 	journal_start(&m->journal, &m->starts[m->active], it->id, mb->w.pid);
@@ -257,6 +262,20 @@ static int end_case(struct watchman *m, struct member *mb)
 	return 0;
 }
 
+/* May a record of this case have been lost in what was no record? */
+static bool lost_record(struct watchman *m, const char *line, size_t len)
+{
+	cJSON *o;
+	bool lost;
+
+	if (m->garbage == m->garbage_before)
+		return false;
+	o = json_parse(line, len, NULL);
+	lost = rec_int_opt(o, "samples", m->nobs) != m->nobs;
+	cJSON_Delete(o);
+	return lost;
+}
+
 /* A line of the worker whose turn it is. */
 static int one_line(struct watchman *m, struct member *mb, const char *line,
 		    size_t len)
@@ -284,8 +303,13 @@ static int one_line(struct watchman *m, struct member *mb, const char *line,
 		m->garbage++;
 		return 0;
 	}
+	if (slice_is(s.kind, "end") && lost_record(m, line, len)) {
+		crew_doom(mb, "crash", true);
+		return 0;
+	}
 	if (slice_is(s.kind, "start"))
 		begin_case(m, mb);
+	m->nobs += slice_is(s.kind, "obs");
 	watch_heard(&m->watch);
 	journal_hold(&m->journal, line, len);
 	if (s.sample > m->journal.sample)
@@ -668,28 +692,45 @@ static int wait_turn(struct watchman *m, struct pollfd fds[FD_N])
 		    alive ? (int)(LOOK_S * 1000) : -1);
 }
 
-/* Hear the workers, learn of deaths, look after the time. */
-static int attend(struct watchman *m)
+/* What one worker does and says. */
+static int attend_one(struct watchman *m, enum crew_slot slot,
+		      const struct pollfd *fds)
 {
-	double now;
+	struct worker *w = &m->crew.m[slot].w;
+
+	if (fds[0].revents)
+		worker_write(w);
+	/* stdout before stderr: see worker_forget(). */
+	if (fds[1].revents)
+		worker_read(w);
+	else
+		worker_quiet(w);
+	if (fds[1].revents && lines(m, slot) < 0)
+		return -1;
+	if (fds[2].revents)
+		worker_hear(w, m->wd->echo);
+	return w->end == WORKER_RUNS ? 0 : bury(m, slot);
+}
+
+/* Hear the workers, learn of deaths, look after the time. */
+static int attend(struct watchman *m, const struct pollfd fds[FD_N])
+{
+	double now = proc_now();
+	bool due = now - m->looked >= LOOK_S / 2;
+	bool news = due || fds[FD_ZYGOTE].revents;
 	int i;
 
-	/* Who is dead now has said all before the reading that follows. */
-	crew_check(&m->crew);
-	for (i = 0; i < CREW_N; i++) {
-		if (!m->crew.m[i].w.pid)
-			continue;
-		worker_write(&m->crew.m[i].w);
-		worker_read(&m->crew.m[i].w);
-		if (lines(m, (enum crew_slot)i) < 0)
+	for (i = 0; i < CREW_N; i++)
+		news |= fds[FD_WORKERS + i * FD_PER + 3].revents ||
+			(fds[FD_WORKERS + i * FD_PER + 1].revents & POLLHUP);
+	if (news)
+		crew_check(&m->crew);
+	for (i = 0; i < CREW_N; i++)
+		if (m->crew.m[i].w.pid &&
+		    attend_one(m, (enum crew_slot)i,
+			       fds + FD_WORKERS + i * FD_PER) < 0)
 			return -1;
-		worker_hear(&m->crew.m[i].w, m->wd->echo);
-		if (m->crew.m[i].w.end != WORKER_RUNS &&
-		    bury(m, (enum crew_slot)i) < 0)
-			return -1;
-	}
-	now = proc_now();
-	if (now - m->looked < LOOK_S / 2)
+	if (!due)
 		return 0;
 	m->looked = now;
 	m->watch.silence_s = m->begun ? m->wd->silence_s : 0;
@@ -733,8 +774,11 @@ static int run(struct watchman *m)
 		if (room(m) && (fds[FD_IN].revents || m->intake.fd < 0) &&
 		    intake_read(&m->intake, &m->bad) < 0)
 			m->is_bad = true;
-		if (attend(m) < 0)
+		if (attend(m, fds) < 0)
 			return -1;
+		/* Records of a quick worker come in bunches, then. */
+		if (fds[FD_WORKERS + m->active * FD_PER + 1].revents)
+			usleep(BUNCH_US);
 	}
 	if (m->is_bad) {
 		*m->e = m->bad;

@@ -174,6 +174,13 @@ static void drop_front(struct buf *b, size_t n)
 	b->len -= n;
 }
 
+void worker_quiet(struct worker *w)
+{
+	w->drained = true;
+	w->mark[1] = w->mark[0];
+	w->mark[0] = w->heard;
+}
+
 int worker_read(struct worker *w)
 {
 	size_t had, heard = w->heard;
@@ -188,11 +195,17 @@ int worker_read(struct worker *w)
 		w->pos = 0;
 	}
 	had = w->text.len;
-	for (i = 0; i < CHUNKS && n > 0; i++)
+	w->drained = false;
+	for (i = 0; i < CHUNKS && n > 0; i++) {
 		n = take(w->out, &w->text);
+		if (n > 0 && n < CHUNK) {
+			i = CHUNKS;	/* a pipe gives all that it has */
+			w->drained = true;
+		}
+	}
 	if (n < 0)
 		close_fd(&w->out);
-	w->drained = n <= 0;
+	w->drained |= n <= 0;
 	if (w->drained) {
 		w->mark[1] = w->mark[0];
 		w->mark[0] = heard;

@@ -66,6 +66,7 @@ void worker_write(struct worker *w);		/* as much as it takes */
  * worker_hear() copies what comes to echo, a fd, where that is not -1.
  */
 int worker_read(struct worker *w);
+void worker_quiet(struct worker *w);	/* poll() says stdout has nothing */
 int worker_hear(struct worker *w, int echo);
 
 /*

@@ -29,7 +29,7 @@ static const char usage_text[] =
 "\n"
 "  -t, --timeout SECONDS     a case's time, where it has none of its own (60)\n"
 "      --silence SECONDS     ... in which it neither computes nor speaks (30)\n"
-"      --start-limit SECONDS until a worker begins its first case (300)\n"
+"      --start-limit SECONDS until a worker begins its first case (120)\n"
 "      --max-memory MB       of one worker; 0: no limit (3/4 of the machine's)\n"
 "      --mode MODE           batch: many cases a process (the default); case:\n"
 "                            each has one of its own\n"
@@ -202,7 +202,7 @@ static int end_by(int sig)
 int main(int argc, char **argv)
 {
 	struct opts o = { .wd = { .out = 1, .echo = -1, .limit_s = 60,
-		.silence_s = 30, .start_s = 300, .warn = warn,
+		.silence_s = 30, .start_s = 120, .warn = warn,
 		.place = place, .max_rss = proc_memory_total() / 4 * 3 } };
 	struct err e = { 0 };
 	int rc, split;

@@ -42,7 +42,7 @@ static bool poisoned;
 
 static void say(const char *kind, const struct case_rec *c, long sample)
 {
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, padding = BUF_INIT;
 	struct jw w;
 	struct err e;
 	long i;
@@ -52,11 +52,9 @@ static void say(const char *kind, const struct case_rec *c, long sample)
 	if (sample >= 0)
 		jw_kint(&w, "sample", sample);
 	if (sample >= 0 && pad) {
-		jw_key(&w, "pad");
-		buf_addch(&b, '"');
 		for (i = 0; i < pad; i++)
-			buf_addch(&b, (char)('a' + i % 26));
-		buf_addch(&b, '"');
+			buf_addch(&padding, (char)('a' + i % 26));
+		jw_kstr(&w, "pad", padding.p);
 	}
 	if (!strcmp(kind, "end")) {
 		jw_kint(&w, "samples", n_obs);
@@ -67,6 +65,7 @@ static void say(const char *kind, const struct case_rec *c, long sample)
 	if (rec_write_buf(1, &b, &e) < 0)
 		_exit(prog_fail_err(&e));
 	buf_release(&b);
+	buf_release(&padding);
 }
 
 static void raw(int fd, const char *s)
