@@ -72,7 +72,7 @@ is "$(jq -r 'select(.op == "randn") | "\(.capability) \(.oracle)"' out |
 is "$(jq -r 'select(.kind == "case").level' out | sort -c && echo sorted)" \
 	sorted 'by level'
 cp out first
-exits 0 'once more' enum -d cpu 
+exits 0 'once more' enum -d cpu
 cmp_file out first 'the same bytes'
 
 # Levels.
