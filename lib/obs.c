@@ -350,6 +350,7 @@ static int read_tensor(struct ctx *c, const cJSON *o, struct tensor *t,
 	t->conj = rec_bool_opt(o, "conj", false);
 	t->neg = rec_bool_opt(o, "neg", false);
 	t->requires_grad = rec_bool_opt(o, "requires_grad", false);
+	t->relaid = rec_bool_opt(o, "relaid", false);
 	t->is_quantized = rec_bool_opt(o, "is_quantized", false);
 	t->amax = -1;
 	amax = cJSON_GetObjectItemCaseSensitive(o, "amax");

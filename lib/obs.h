@@ -34,6 +34,7 @@ struct tensor {
 	const int64_t *strides;		/* NULL where the device has none */
 	int64_t numel;
 	bool conj, neg, requires_grad, is_quantized;
+	bool relaid;			/* an input, not with its strides */
 	enum tensor_data data;
 	const unsigned char *p;
 	size_t nbytes;

@@ -56,8 +56,7 @@ struct walk {
 	struct err *e;
 };
 
-static PyObject *convert(struct walk *w, PyObject *o, const char *key,
-			 int depth);
+static PyObject *convert(struct walk *w, PyObject *o, int depth);
 
 static PyObject *lay_new(struct walk *w, PyObject *o)
 {
@@ -116,6 +115,11 @@ static PyObject *convert_tensor(struct walk *w, PyObject *o)
 		w->api->free(src);
 		goto fail;
 	}
+	w->c->originals = xgrow(w->c->originals, &w->c->originals_cap,
+				w->c->n + 1, sizeof(*w->c->originals));
+	if (w->api->meta(src, &w->c->originals[w->c->n]))
+		memset(&w->c->originals[w->c->n], 0,
+		       sizeof(*w->c->originals));
 	w->api->free(src);
 	w->c->tensors = xgrow(w->c->tensors, &w->c->cap, w->c->n + 1,
 			      sizeof(ctt));
@@ -159,7 +163,7 @@ static PyObject *convert_seq(struct walk *w, PyObject *o, int depth)
 		if (depth == 0 && i < 64 && w->host >> i & 1)
 			made = Py_NewRef(item);
 		else
-			made = convert(w, item, NULL, depth + 1);
+			made = convert(w, item, depth + 1);
 		if (!made)
 			Py_CLEAR(ret);
 		else if (list)
@@ -176,9 +180,7 @@ static PyObject *convert_dict(struct walk *w, PyObject *o, int depth)
 	Py_ssize_t pos = 0;
 
 	while (ret && PyDict_Next(o, &pos, &key, &value)) {
-		const char *name = PyUnicode_Check(key) ?
-			PyUnicode_AsUTF8(key) : NULL;
-		PyObject *made = convert(w, value, name, depth + 1);
+		PyObject *made = convert(w, value, depth + 1);
 
 		if (!made || PyDict_SetItem(ret, key, made))
 			Py_CLEAR(ret);
@@ -188,8 +190,7 @@ static PyObject *convert_dict(struct walk *w, PyObject *o, int depth)
 }
 
 /* A copy of o for the target; new reference, or NULL with w->e set. */
-static PyObject *convert(struct walk *w, PyObject *o, const char *key,
-			 int depth)
+static PyObject *convert(struct walk *w, PyObject *o, int depth)
 {
 	const struct call_types *t = w->types;
 	PyObject *hp;
@@ -208,8 +209,7 @@ static PyObject *convert(struct walk *w, PyObject *o, const char *key,
 		return Py_NewRef(o);
 	if ((PyObject *)Py_TYPE(o) == t->device)
 		return convert_device(w, o);
-	if (key && !strcmp(key, "device") && PyUnicode_Check(o) &&
-	    !strcmp(PyUnicode_AsUTF8(o), "cpu"))
+	if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "cpu") == 0)
 		return PyUnicode_FromString(w->device);
 	if (w->hp && (PyObject *)Py_TYPE(o) == t->dtype) {
 		hp = PyDict_GetItem(t->hp_of, o);
@@ -231,10 +231,10 @@ int call_init(struct call *c, const struct ctt_api *api,
 	if (api->copier_new(device, flags, &c->copier))
 		return err_set(e, EX_OK_, "%s", api->error());
 	e->code = EX_ENVIRON;
-	c->args = convert(&w, args, NULL, 0);
+	c->args = convert(&w, args, 0);
 	w.host = 0;
 	if (c->args)
-		c->kwargs = convert(&w, kwargs, NULL, 0);
+		c->kwargs = convert(&w, kwargs, 0);
 	if (c->kwargs)
 		return 0;
 	if (PyErr_Occurred())
@@ -254,9 +254,9 @@ int call_lay(const struct ctt_api *api, const struct call_types *types,
 
 	e->code = EX_ENVIRON;
 	*ret_kwargs = NULL;
-	*ret_args = r.made ? convert(&w, args, NULL, 0) : NULL;
+	*ret_args = r.made ? convert(&w, args, 0) : NULL;
 	if (*ret_args)
-		*ret_kwargs = convert(&w, kwargs, NULL, 0);
+		*ret_kwargs = convert(&w, kwargs, 0);
 	Py_XDECREF(r.made);
 	*applied = r.applied;
 	if (*ret_kwargs)
@@ -272,6 +272,7 @@ void call_release(struct call *c, const struct ctt_api *api)
 	while (c->n > 0)
 		api->free(c->tensors[--c->n]);
 	free(c->tensors);
+	free(c->originals);
 	Py_CLEAR(c->args);
 	Py_CLEAR(c->kwargs);
 	if (c->copier)

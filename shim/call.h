@@ -26,7 +26,8 @@ struct call {
 	PyObject *kwargs;	/* dict */
 	ctt_copier copier;	/* NULL once released */
 	ctt *tensors;		/* the copies, in the order met */
-	size_t n, cap;
+	struct ctt_meta *originals;	/* of what they are copies of */
+	size_t n, cap, originals_cap;
 };
 
 /*

@@ -370,6 +370,29 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 	return 0;
 }
 
+/* Note how the device holds the inputs, beside how the reference did. */
+static void note_given(struct observation *o, const struct lab *lab,
+		       const struct call *c)
+{
+	size_t i;
+
+	if (o->given)
+		return;
+	o->given = xcalloc(c->n + 1, sizeof(*o->given));
+	for (i = 0; i < c->n; i++) {
+		struct given *g = &o->given[i];
+		struct ctt_meta *m = &g->meta;
+		const struct ctt_meta *was = &c->originals[i];
+
+		if (lab->api->meta(c->tensors[i], m))
+			*m = *was;
+		g->relaid = m->has_strides != was->has_strides ||
+			m->offset != was->offset || memcmp(m->strides,
+			was->strides, sizeof(*m->strides) * (size_t)m->ndim);
+	}
+	o->ngiven = c->n;
+}
+
 /*
  * A backend that defers its work may raise an error of this sample in the next
  * one's place: call until it is quiet.
@@ -398,6 +421,7 @@ static int run_dev(struct observation *o, struct side *s, const struct lab *lab,
 		settle(lab);
 		return 0;
 	}
+	note_given(o, lab, &c);
 	lab->api->cpu_seed(how->seed);
 	if (o->random)
 		adapter_seed(&lab->adapter, how->seed);
@@ -508,4 +532,5 @@ void observation_release(struct observation *o, const struct lab *lab)
 	for (i = 0; i < o->nreached; i++)
 		free(o->reached[i].overload);
 	free(o->reached);
+	free(o->given);
 }

@@ -45,8 +45,16 @@ struct side {
 /* An overload that was reached, and what served it. */
 struct reached { char *overload; const char *where; };
 
+/* A tensor as the device was given it. */
+struct given {
+	struct ctt_meta meta;
+	bool relaid;			/* not with the strides it had */
+};
+
 struct observation {
 	struct side ref, dev, hp;
+	struct given *given;
+	size_t ngiven;
 	struct reached *reached;
 	size_t nreached, reached_cap;
 	bool random;			/* the reference drew random numbers */

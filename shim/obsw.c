@@ -175,11 +175,14 @@ static void part(struct writing *x, const char *name, ctt t, enum keep keep)
 	jw_obj_end(&x->w);
 }
 
-static void leaf(struct writing *x, const struct leaf *l, enum keep keep)
+static void leaf(struct writing *x, const struct leaf *l, enum keep keep,
+		 bool relaid)
 {
 	int i;
 
 	jw_obj(&x->w);
+	if (relaid)
+		jw_kbool(&x->w, "relaid", true);
 	if (!l->is_tensor) {
 		jw_kstr(&x->w, "py", l->py);
 		jw_kstr(&x->w, "value", l->text);
@@ -222,7 +225,7 @@ static void side(struct writing *x, const char *key, const struct side *s,
 		jw_key(&x->w, "outs");
 		jw_arr(&x->w);
 		for (i = 0; i < s->n; i++)
-			leaf(x, &s->leaf[i], keep);
+			leaf(x, &s->leaf[i], keep, false);
 		jw_arr_end(&x->w);
 	}
 	jw_obj_end(&x->w);
@@ -297,12 +300,14 @@ static void guards(struct jw *w, const struct side *s)
 		jw_arr_end(w);
 }
 
-static void inputs(struct writing *x, bool keep, PyObject *args,
-		   PyObject *kwargs)
+/* The inputs as the device was given them, with the originals' elements. */
+static void inputs(struct writing *x, const struct observation *o, bool keep,
+		   PyObject *args, PyObject *kwargs)
 {
 	const struct ctt_api *api = x->o->lab->api;
 	ctt *t = NULL;
 	size_t i, n = 0, cap = 0;
+	bool relaid;
 
 	jw_key(&x->w, "inputs");
 	jw_arr(&x->w);
@@ -318,7 +323,10 @@ static void inputs(struct writing *x, bool keep, PyObject *args,
 			if (keep && small &&
 			    api->read(t[i], &l.bytes, &l.p, &l.n))
 				l.bytes = NULL;
-			leaf(x, &l, KEEP_ALL);
+			relaid = i < o->ngiven && o->given[i].relaid;
+			if (i < o->ngiven)
+				l.meta = o->given[i].meta;
+			leaf(x, &l, KEEP_ALL, relaid);
 			if (l.bytes)
 				api->free(l.bytes);
 		}
@@ -363,7 +371,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	call_text(&text, ow->lab->api, args, kwargs, ARGS_MAX);
 	jw_kstr(&x.w, "args", text.p);
 	buf_release(&text);
-	inputs(&x, ow->inputs || (!o->same && !o->ref.raised), args, kwargs);
+	inputs(&x, o, ow->inputs || (!o->same && !o->ref.raised), args, kwargs);
 	side(&x, "ref", &o->ref, o->same ? KEEP_SMALL : keep);
 	side(&x, "dev", &o->dev, o->same ? KEEP_SAME_AS_REF : keep);
 	if (!o->hp.raised)
