@@ -81,21 +81,23 @@ is "$(grep -c '<error type="crash"' j.xml)" 1 'and is an error'
 # Hostile text everywhere that text can be.
 evil='</pre></td><script>alert(1)</script>|`x`**]](javascript:x)&amp;"'"'"
 evil+=$'\x1b[31m\r\n# not a heading\n\x01\u202e'
+{
 verdict "opinfo/$evil/$evil/plain" "$evil" "$evil" fail "$(jq -n --arg e \
 	"$evil" '{why: $e, args: $e, variant: $e, device: $e, suite: $e,
-	checks: {($e): {ok: false, class: "contract", got: $e}}}')" >evil
+	checks: {($e): {ok: false, class: "contract", got: $e}}}')"
 jq -cn --arg e "$evil" '{v: 1, kind: "run", id: "", run: $e, role: "worker",
-	device: $e, hardware: $e, torch: $e, manifest: $e}' >>evil
+	device: $e, hardware: $e, torch: $e, manifest: $e}'
 jq -cn --arg e "$evil" '{v: 1, kind: "account", id: "", run: "r", op: $e,
-	reason: $e, level: 1}' >>evil
+	reason: $e, level: 1}'
 jq -cn --arg e "$evil" '{v: 1, kind: "probe", id: "", run: "r", probe: $e,
-	name: $e, status: $e, note: $e}' >>evil
+	name: $e, status: $e, note: $e}'
 jq -cn --arg e "$evil" '{v: 1, kind: "oracle_failure", id: "x", run: "r",
-	sample: 1, reason: $e, detail: $e}' >>evil
+	sample: 1, reason: $e, detail: $e}'
 jq -cn --arg e "$evil" '{v: 1, kind: "death", id: "x", run: "r", signal: $e,
-	stack: $e, stderr: $e}' >>evil
+	stack: $e, stderr: $e}'
+} >evil.jsonl
 exits 1 'hostile text' cts-report --skips --summary s.json --markdown r.md \
-	--html r.html --junit j.xml --note "$evil" evil
+	--html r.html --junit j.xml --note "$evil" evil.jsonl
 ok 'the summary is as its schema says' valid s.json
 is "$(jq -r '.failures[] | select(.check != "missing") | .op' s.json)" "$evil" \
 	'and keeps what it was told'
@@ -130,10 +132,10 @@ ok 'but for one byte' test "$(wc -c <j.xml)" -lt 5000
 # The terminal.
 unlike out $'\033' 'no colour in a file'
 if command -v script >/dev/null; then
-	script -qec 'cts-report stream' /dev/null </dev/null >tty 2>&1
-	like tty $'\033\\[1;31m' 'colour on a terminal'
-	NO_COLOR=1 script -qec 'cts-report stream' /dev/null </dev/null >tty
-	unlike tty $'\033' 'unless it is not wanted'
+	script -qec 'cts-report stream' /dev/null </dev/null >tty.txt 2>&1
+	like tty.txt $'\033\\[1;31m' 'colour on a terminal'
+	NO_COLOR=1 script -qec 'cts-report stream' /dev/null </dev/null >tty.txt
+	unlike tty.txt $'\033' 'unless it is not wanted'
 fi
 for i in $(seq 30); do
 	verdict "opinfo/op$i/int8/plain" "op$i" int8 error

@@ -87,9 +87,9 @@ is "$(jq -r .name odd/probe_failures.jsonl)" int4 'for what failed'
 like odd/report.md '^\| dtype \| int4 \| failed \| n \|' 'probes are a table'
 
 # Baselines.
-{ v a pass; v b pass; v d fail; v e fail; v g pass; } >then
+{ v a pass; v b pass; v d fail; v e fail; v g pass; } >before
 { v a pass; v b fail; v d pass; v e crash; v h fail; } >now
-exits 1 'against a baseline' cts-report --baseline then --summary s.json now
+exits 1 'against a baseline' cts-report --baseline before --summary s.json now
 is "$(jq -c '.baseline | [(.regressions, .fixes, .added, .gone |
 	map(.id | split("/")[1])), .still]' s.json)" \
 	'[["b"],["d"],["h"],["g"],1]' 'what got worse and better'
@@ -157,11 +157,11 @@ exits 2 'one stream' cts-report --follow 2
 if command -v script >/dev/null; then
 	{ v a pass; head -c 300000 /dev/zero | tr '\0' a; echo; v b fail
 	  printf '{"v":1,"kind":"verdict"'; } >grows
-	script -qec 'cts-report --follow 2 grows' /dev/null </dev/null >tty
-	like tty $'^\r2 of 2  100%  1 fail' 'a line on a terminal'
+	script -qec 'cts-report --follow 2 grows' /dev/null </dev/null >tty.txt
+	like tty.txt $'^\r2 of 2  100%  1 fail' 'a line on a terminal'
 	script -qec 'timeout -s TERM 1 cts-report --follow 9 grows; echo $?' \
-		/dev/null </dev/null >tty
-	like tty '2 of 9  22%' 'what there is'
-	unlike tty '^139' 'and it ends when it is told to'
+		/dev/null </dev/null >tty.txt
+	like tty.txt '2 of 9  22%' 'what there is'
+	unlike tty.txt '^139' 'and it ends when it is told to'
 fi
 done_testing
