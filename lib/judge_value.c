@@ -243,9 +243,11 @@ static void element_text(const struct tensor *t, size_t i, const double v[2],
 	}
 }
 
+/* Types of packed elements, or without a fraction, are compared as bits. */
 static bool is_float(const struct dtype *t)
 {
-	return (t->cls == DT_FLOAT || t->cls == DT_COMPLEX) && t->mantissa > 0;
+	return (t->cls == DT_FLOAT || t->cls == DT_COMPLEX) &&
+		t->mantissa > 0 && !strstr(t->name, "_x2");
 }
 
 static bool usable_hp(const struct tensor *ref, const struct tensor *hp)
