@@ -203,7 +203,7 @@ validate: all ## the toolkit against itself: CPU on both sides
 demo: all ## a misbehaving device, and what its failures look like
 	$(call glue,demo)
 bench: all ## time a run against a bare Python loop
-	@for f in tests/bench/*.sh; do bash "$$f"; done
+	@for f in tests/bench/*.sh; do bash "$$f" || exit; done
 
 .PHONY: print-python
 print-python: ## print the interpreter in use
@@ -233,6 +233,11 @@ lint: ## style of C, shell and text
 	@bash tests/lint.sh
 
 ## The rest
+
+.PHONY: man
+man: all ## write the man pages anew from what the tools say
+	$(Q)for t in $(TOOLS); do bash docs/mkman.sh $$t >docs/$$t.1.tmp && \
+		mv docs/$$t.1.tmp docs/$$t.1; done
 
 .PHONY: setup help install uninstall clean distclean
 setup: build/torch.mk ## install what is needed, build nothing

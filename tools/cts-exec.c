@@ -34,7 +34,9 @@ static const char usage_text[] =
 "                        the socket PATH\n"
 "      --ready-fd FD     write a byte to FD when the zygote can be reached\n"
 "  -h, --help            print this text\n"
-"  -V, --version         print the version\n";
+"  -V, --version         print the version\n"
+"\n"
+"Exit status: 0 done, 2 bad usage, 3 bad input, 4 environment.\n";
 
 enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
        OPT_READY };
