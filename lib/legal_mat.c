@@ -338,7 +338,7 @@ static bool ask_qr(struct ask *q, int64_t b)
 	struct mat r = mat_of(q->out[1], b), p, g;
 	bool ok = triangular(&r, true) || fail(q, "R is not triangular");
 
-	if (q->out[0]->numel || !a.m) {
+	if (q->out[0]->numel) {
 		x = mat_of(q->out[0], b);
 		p = product(&x, &r);
 		ok = ok && (orthonormal(&x, q->eps) ||
@@ -541,10 +541,13 @@ enum legal_answer legal_matrix(const char *kind, const struct obs *o,
 	for (i = 0; i < k->outs; i++) {
 		const struct value *v = &o->dev.outs[i];
 		int inner = k->form[i] == 'm' ? 2 : 1;
+		/* qr without Q gives an empty one. */
+		bool none = k->ask == ask_qr && i == 0 && v->is_tensor &&
+			!v->t.numel;
 		bool whole;
 
 		if (!v->is_tensor || v->t.data != TD_BYTES ||
-		    v->t.ndim < inner)
+		    (v->t.ndim < inner && !none))
 			return LEGAL_NO;
 		whole = v->t.dt->cls == DT_INT;
 		if (whole != (k->form[i] == 'i') ||
