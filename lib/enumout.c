@@ -379,28 +379,63 @@ static size_t count_reason(const struct plan *p, const char *reason)
 	return n;
 }
 
-/* The cases of one reason; the plan has them by level, an op's together. */
+#define GROUP_VARIANTS 64
+
+/* The cases of one reason, item and level, which stand together in a plan. */
+struct group {
+	const struct planned *first;
+	size_t n, nvariants;
+	uint64_t dtypes;
+	const char *variants[GROUP_VARIANTS];
+};
+
+static void group_add(struct group *g, const struct planned *x)
+{
+	size_t i;
+
+	if (!g->n++)
+		g->first = x;
+	g->dtypes |= UINT64_C(1) << x->dtype;
+	for (i = 0; i < g->nvariants; i++)
+		if (g->variants[i] == x->variant)
+			return;
+	if (i < GROUP_VARIANTS)
+		g->variants[g->nvariants++] = x->variant;
+}
+
+static void group_print(struct group *g, FILE *f)
+{
+	const char *sep = "";
+	size_t i;
+
+	if (!g->n)
+		return;
+	fprintf(f, "%-25s %5d %7zu  %-32s ", g->first->reason,
+		g->first->level, g->n, g->first->item->op);
+	for (i = 0; i < g->nvariants; i++, sep = ",")
+		fprintf(f, "%s%s", sep, g->variants[i]);
+	for (i = 0; i < 64 && dtype_at(i); i++)
+		if (g->dtypes >> i & 1)
+			fprintf(f, " %s", dtype_at(i)->name);
+	fputc('\n', f);
+	memset(g, 0, sizeof(*g));
+}
+
 static void table_reason(const struct plan *p, const char *reason, FILE *f)
 {
-	const struct planned *last = NULL, *x;
+	struct group g = { 0 };
+	const struct planned *x;
 	size_t i;
 
 	for (i = 0; i < p->n; i++) {
 		x = &p->v[i];
-		if (!x->reason || strcmp(x->reason, reason))
-			continue;
-		if (!last || last->item != x->item || last->level != x->level)
-			fprintf(f, "%s%-25s %5d  %-40s", last ? "\n" : "",
-				reason, x->level, x->item->op);
-		if (!last || last->item != x->item ||
-		    last->level != x->level || last->dtype != x->dtype)
-			fprintf(f, " %s", dtype_at(x->dtype)->name);
-		if (strcmp(x->variant, "plain"))
-			fprintf(f, "/%s", x->variant);
-		last = x;
+		if (g.n && (g.first->item != x->item ||
+			    g.first->level != x->level))
+			group_print(&g, f);
+		if (x->reason && !strcmp(x->reason, reason))
+			group_add(&g, x);
 	}
-	if (last)
-		fputc('\n', f);
+	group_print(&g, f);
 }
 
 void enumout_table(const struct plan *p, FILE *f)
@@ -420,8 +455,8 @@ void enumout_table(const struct plan *p, FILE *f)
 			p->deselected + p->cut);
 	if (p->sharded)
 		fprintf(f, "%7zu sharded: in other shards\n", p->sharded);
-	fprintf(f, "\n%-25s %5s  %-40s %s\n", "reason", "level", "op",
-		"dtypes");
+	fprintf(f, "\n%-25s %5s %7s  %-32s %s\n", "reason", "level", "cases",
+		"op", "variants and dtypes");
 	for (i = 0; (why = account_reason_at(i)); i++)
 		table_reason(p, why->name, f);
 }

@@ -117,6 +117,11 @@ resolve()
 	[ -n "${MANIFEST-}${DEVICE-}" ] || opts+=(--device cpu)
 	"$bin/cts-manifest" resolve "${opts[@]}" ${MANIFEST:+"$MANIFEST"} \
 		>"$run/manifest.json"
+	if [ "$verb" = validate ]; then
+		jq --tab '.note = "The toolkit against itself, CPU alone."' \
+			"$run/manifest.json" >"$run/.manifest"
+		mv "$run/.manifest" "$run/manifest.json"
+	fi
 	stage resolve "$since"
 }
 
@@ -341,23 +346,74 @@ derive()
 	read_stream "$(stream_of "$from")" >"$run/.old"
 }
 
-do_rerun()
+# promise OLD: begin a run of the cases in $run/.cases, as the stream OLD
+# began that they come from.
+promise()
 {
-	local rc=0
-	derive "${FROM-}" FROM
-	"$bin/cts-report" --failed --records "$run/.old" >"$run/.cases" ||
-		[ $? -eq 1 ]
-	[ -s "$run/.cases" ] || die 2 "there is nothing bad in '$FROM'"
-	of_kind run <"$run/.old" | head -n 1 | jq -c --argjson n \
+	local old=$1
+	[ -s "$run/.cases" ] || die 2 "there is nothing bad in '$RUN'"
+	of_kind run <"$old" | head -n 1 | jq -c --argjson n \
 		"$(wc -l <"$run/.cases")" '.cases = $n | .accounts = {}' \
 		>"$run/stream.jsonl"
 	cat "$run/.cases" >>"$run/stream.jsonl"
-	rm -f "$run/.old"
 	DEVICE=${DEVICE:-$(jq -r .device_name "$run/manifest.json")}
 	export DEVICE
+}
+
+# bad_cases STREAM: the case records of what did not pass.
+bad_cases()
+{
+	"$bin/cts-report" --failed --records "$1" || [ $? -eq 1 ]
+}
+
+do_rerun()
+{
+	local rc=0
+	RUN=${FROM-}
+	derive "$RUN" FROM
+	bad_cases "$run/.old" >"$run/.cases"
+	promise "$run/.old"
+	rm -f "$run/.old"
 	name_run
 	execute "$run/.cases" || rc=$?
 	finish "$rc"
+}
+
+# Run what was bad N times more, each case in a process of its own, and say of
+# each whether that is how it always goes.
+do_triage()
+{
+	local from old n=${N:-3} i
+	from=$(find_run "${RUN-}" RUN)
+	old=$(mktemp)
+	read_stream "$(stream_of "$from")" >"$old"
+	export ISOLATE=case
+	for ((i = 1; i <= n; i++)); do
+		run=$from/triage/$i
+		rm -rf "$run"
+		mkdir -p "$run"
+		cp "$from/manifest.json" "$run/"
+		bad_cases "$old" >"$run/.cases"
+		promise "$old"
+		execute "$run/.cases" || [ -n "$stopped" ] || exit
+		[ -z "$stopped" ] || die 130 'stopped'
+		rm -f "$run/.cases" "$run/.peak" "$run/joblog.tsv"
+	done
+	# One line a record: outcomes by id, of the run and of each time again.
+	for run in "$old" "$from"/triage/*/stream.jsonl; do
+		of_kind 'verdict|death|run' <"$run" |
+			jq -c --arg again "$([ "$run" = "$old" ] || echo 1)" \
+			'. + {again: ($again != "")}'
+	done | jq -sc -f lib/triage.jq --argjson n "$n" \
+		--arg review "$(date -u -d '+90 days' +%Y-%m-%d)" >"$from/.triage"
+	rm -f "$old"
+	jq -c 'select(.kind == "triage")' "$from/.triage" \
+		>"$from/triage.jsonl"
+	jq -c 'select(.kind | not)' "$from/.triage" \
+		>"$from/known-crash-candidates.jsonl"
+	rm -f "$from/.triage"
+	jq -r '[.class, "\(.bad)/\(.times)", .outcome, .id] | @tsv' \
+		"$from/triage.jsonl" | sort | column -t -s $'\t'
 }
 
 do_rejudge()
@@ -425,6 +481,7 @@ probe) in_scratch probe ;;
 resume) do_resume ;;
 rerun) do_rerun ;;
 rejudge) do_rejudge ;;
+triage) do_triage ;;
 worker) worker ;;
 *) die 2 "unknown verb '$verb'" ;;
 esac

@@ -209,7 +209,7 @@ exits 0 '--skips' enum -d cpu -l 1 --skips
 is "$(jq -r .kind out | sort -u | tr '\n' ' ')" 'account run ' 'no case'
 exits 0 '--table' enum -d cpu -l 1 --table
 like out "^ *$one cases would run$" 'counts'
-like out '^level_filtered +2  fft.fft +float32 complex64$' 'and lists'
+like out '^level_filtered +2 +2 +fft.fft +plain float32 complex64$' 'and lists'
 
 # Devices.
 exits 0 'auto' enum -m "$top/templates/smoke.json"

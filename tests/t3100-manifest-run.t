@@ -1,0 +1,48 @@
+#!/bin/bash
+# What stands around a manifest in a run: show-skips, validate, probe.
+. "${0%/*}/lib.sh"
+needs jq parallel torch
+export CTS_RESULTS=$T/results
+glue() { bash "$top/lib/run.sh" "$@"; }
+
+DEVICE=cpu LEVEL=1 OP='^add$' exits 0 'show-skips' glue show-skips
+like out '^ *[0-9]+ cases would run$' 'counts'
+like out '^level_filtered +2 +[0-9]+ +add +plain .*float64' 'and lists'
+ok 'without a run' test ! -e results
+
+exits 0 'a manifest' cts-manifest init --template smoke -d cpu
+jq '.skip_ops = ["add"]' manifest.json >m.json
+MANIFEST=$T/m.json LEVEL=1 OP='^(add|sub)$' exits 0 'show-skips of it' \
+	glue show-skips
+like out '^op_excluded +1 +[0-9]+ +add ' 'has its reason'
+
+LEVEL=1 OP='^sub$' DTYPE=float32 OUT=$T/run exits 0 'validate' glue validate
+for f in manifest.json summary.json report.md report.html; do
+	like "run/$f" '[Tt]he toolkit' "$f says that it is the toolkit itself"
+done
+gzip -dc run/stream.jsonl.gz >stream
+is "$(head -n 1 stream | jq -c '[.mode, .dtypes, .cases]')" \
+	'["validate",["float32"],1]' 'and so does the stream'
+DEVICE=refdev exits 2 'validate of a device' glue validate
+errline 'CPU alone' 'is refused'
+
+# The accounts of a run are what the manifest excludes.
+jq '.supported_dtypes.int64 = false | .capabilities.rng = false' manifest.json \
+	>m.json
+MANIFEST=$T/m.json LEVEL=2 OP='^(add|randn)$' OUT=$T/run2 \
+	exits 0 'a run' glue run
+is "$(jq -c '.accounts | [.dtype_not_supported, .capability_not_declared]' \
+	run2/summary.json)" '[1,1]' 'counts them by reason'
+is "$(jq '.counts.cases == .counts.pass' run2/summary.json)" true 'all pass'
+
+MANIFEST=$T/manifest.json exits 0 'probe' glue probe
+like out '^dtype +float32 +ok' 'a table'
+is "$(jq -r .name results/cpu_*_probes.jsonl | sort | tr '\n' ' ')" \
+	'bool float32 inference int64 ' 'of what is claimed'
+is "$(cat results/cpu_*_probe_failures.jsonl)" '' 'and no failure'
+
+exits 0 'a draft' cts-manifest init --probe -d cpu -o draft.json
+exits 0 'which is right' cts-manifest check draft.json
+errline 'draft.json:[0-9]+: draft: a draft: review' 'but to be reviewed'
+is "$(jq -c '.supported_dtypes.float32' draft.json)" true 'and claims'
+done_testing
