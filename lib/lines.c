@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "lines.h"
 
 #include <errno.h>
@@ -71,4 +72,39 @@ int lines_next(struct lines *l, char **line, size_t *len, bool *cut)
 	l->pos += *len + (nl != NULL);
 	l->scanned = l->pos;
 	return 1;
+}
+
+/* The last place in a broken line where a record may begin, or NULL. */
+static char *later(char *line, size_t len)
+{
+	static const char start[] = "{\"v\":1,\"kind\":\"";
+	char *p, *last = NULL, *from = line + 1;
+
+	while (len > 1 && (p = memmem(from, (size_t)(line + len - from),
+				      start, sizeof(start) - 1)) != NULL) {
+		last = p;
+		from = p + 1;
+	}
+	return last;
+}
+
+int lines_record(struct lines *l, struct scan *s, char **line, size_t *len,
+		 size_t *broken)
+{
+	bool cut;
+	char *p;
+
+	while (lines_next(l, line, len, &cut) > 0) {
+		if (!cut && scan_record(s, *line, *len) == 0)
+			return 1;
+		++*broken;
+		p = cut ? NULL : later(*line, *len);
+		if (!p)
+			continue;
+		*len -= (size_t)(p - *line);
+		*line = p;
+		if (scan_record(s, *line, *len) == 0)
+			return 1;
+	}
+	return 0;
 }

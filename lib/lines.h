@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include "buf.h"
 #include "err.h"
+#include "scan.h"
 
 struct lines {
 	void *gz;
@@ -25,5 +26,13 @@ void lines_close(struct lines *l);
  * 1; 0 at the end; *cut: it has no LF.
  */
 int lines_next(struct lines *l, char **line, size_t *len, bool *cut);
+
+/*
+ * The next line that is a record: 1, or 0 at the end.  Lines that are not, or
+ * that have no LF, are counted in *broken; where a whole record stands
+ * behind the half of another, it is taken.
+ */
+int lines_record(struct lines *l, struct scan *s, char **line, size_t *len,
+		 size_t *broken);
 
 #endif

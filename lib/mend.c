@@ -1,21 +1,21 @@
-#define _GNU_SOURCE
 #include "mend.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "lines.h"
 #include "rec.h"
-#include "scan.h"
+#include "rewrite.h"
 #include "strmap.h"
-#include "xalloc.h"
 #include "banned.h"
+
+struct mending {
+	struct strmap done;	/* ids that have a verdict */
+	struct strmap seen;	/* of these, the ones that passed by */
+	struct strmap cases;	/* ids of cases that passed by */
+	struct mend *m;
+	int fd;
+};
 
 /* Records that are there for a case that runs, and go if it runs again. */
 static bool of_a_run(struct slice kind)
@@ -25,173 +25,91 @@ static bool of_a_run(struct slice kind)
 	       slice_is(kind, "oracle_failure");
 }
 
-static size_t number(struct strmap *ids, struct slice id)
+/* True where the id is new to the map, and now in it. */
+static bool is_new(struct strmap *map, struct slice id)
 {
 	char *s = slice_dup(id);
-	size_t i = strmap_add(ids, s);
+	size_t had = map->n;
+	bool fresh = strmap_add(map, s) == had;
 
 	free(s);
-	return i;
+	return fresh;
 }
 
-/* First look: which ids have a verdict?  Numbers below *n in done do. */
-static int find_verdicts(const char *path, struct strmap *done,
-			 struct mend *m, struct err *e)
-{
-	struct lines l;
-	struct scan s;
-	char *line;
-	size_t len;
-	bool cut;
-
-	if (lines_open(&l, path, e) < 0)
-		return -1;
-	while (lines_next(&l, &line, &len, &cut) > 0) {
-		if (cut || scan_record(&s, line, len) < 0) {
-			m->broken++;
-			continue;
-		}
-		if (!slice_is(s.kind, "verdict"))
-			continue;
-		len = done->n;
-		if (number(done, s.id) < len)
-			m->twice++;
-	}
-	m->verdicts = done->n;
-	lines_close(&l);
-	return 0;
-}
-
-/* What becomes of one record. */
-struct sieve {
-	struct strmap *done;
-	struct strmap seen;	/* verdicts that were let through */
-	struct strmap cases;	/* that were written to fd */
-	FILE *to;		/* NULL: only count */
-	int fd;			/* for cases, -1: only count */
-	struct mend *m;
-};
-
-static bool is_done(const struct sieve *v, struct slice id)
+static bool is_done(const struct mending *g, struct slice id)
 {
 	char *s = slice_dup(id);
-	bool yes = strmap_find(v->done, s) != STRMAP_NONE;
+	bool yes = strmap_find(&g->done, s) != STRMAP_NONE;
 
 	free(s);
 	return yes;
 }
 
-static int sift(struct sieve *v, const struct scan *s, const char *line,
-		size_t len, struct err *e)
+static int find_verdict(void *ctx, const struct scan *s, const char *line,
+			size_t len, struct err *e)
 {
-	size_t had;
+	struct mending *g = ctx;
 
-	if (slice_is(s->kind, "verdict")) {
-		had = v->seen.n;
-		if (number(&v->seen, s->id) < had)
-			return 0;
-	} else if (of_a_run(s->kind) && !is_done(v, s->id)) {
-		v->m->undone++;
-		return 0;
-	} else if (slice_is(s->kind, "case") && !is_done(v, s->id)) {
-		had = v->cases.n;
-		if (number(&v->cases, s->id) == had) {
-			v->m->left++;
-			if (v->fd >= 0 && rec_write(v->fd, line, len, e) < 0)
-				return -1;
-		}
-	}
-	if (v->to && (fwrite(line, 1, len, v->to) != len ||
-		      putc('\n', v->to) == EOF))
-		return err_sys(e, errno, "cannot write");
-	return 0;
+	(void)line, (void)len, (void)e;
+	if (slice_is(s->kind, "verdict") && !is_new(&g->done, s->id))
+		g->m->twice++;
+	return REWRITE_KEEP;
 }
 
-/* Second look: keep what is to stay. */
-static int sift_all(const char *path, struct sieve *v, struct err *e)
+static int count_undone(void *ctx, const struct scan *s, const char *line,
+			size_t len, struct err *e)
 {
-	struct lines l;
-	struct scan s;
-	char *line;
-	size_t len;
-	bool cut;
-	int rc = 0;
+	struct mending *g = ctx;
 
-	if (lines_open(&l, path, e) < 0)
-		return -1;
-	while (rc == 0 && lines_next(&l, &line, &len, &cut) > 0)
-		if (!cut && scan_record(&s, line, len) == 0)
-			rc = sift(v, &s, line, len, e);
-	lines_close(&l);
-	return rc;
+	(void)line, (void)len, (void)e;
+	g->m->undone += of_a_run(s->kind) && !is_done(g, s->id);
+	return REWRITE_KEEP;
 }
 
-/* A file beside path that takes its place when it is whole. */
-static int replace(const char *path, struct sieve *v, struct err *e)
+static int sift(void *ctx, const struct scan *s, const char *line, size_t len,
+		struct err *e)
 {
-	char *tmp = xasprintf("%s.mend", path);
-	struct stat st;
-	int rc = 0;
+	struct mending *g = ctx;
 
-	v->to = fopen(tmp, "we");
-	if (!v->to) {
-		rc = err_sys(e, errno, "cannot write '%s'", tmp);
-		free(tmp);
-		return rc;
-	}
-	if (stat(path, &st) == 0 && fchmod(fileno(v->to), st.st_mode) < 0)
-		errno = 0;
-	rc = sift_all(path, v, e);
-	if (fflush(v->to) == EOF || fsync(fileno(v->to)) < 0)
-		rc = rc < 0 ? rc : err_sys(e, errno, "cannot write '%s'", tmp);
-	if (fclose(v->to) == EOF && rc == 0)
-		rc = err_sys(e, errno, "cannot write '%s'", tmp);
-	if (rc == 0 && rename(tmp, path) < 0)
-		rc = err_sys(e, errno, "cannot replace '%s'", path);
-	if (rc < 0)
-		unlink(tmp);
-	free(tmp);
-	return rc;
+	(void)line, (void)len, (void)e;
+	if (slice_is(s->kind, "verdict"))
+		return is_new(&g->seen, s->id);
+	return !of_a_run(s->kind) || is_done(g, s->id);
 }
 
-static void sieve_clear(struct sieve *v)
+static int put_case(void *ctx, const struct scan *s, const char *line,
+		    size_t len, struct err *e)
 {
-	strmap_release(&v->seen);
-	strmap_release(&v->cases);
-	strmap_init(&v->seen);
-	strmap_init(&v->cases);
-	v->m->undone = v->m->left = 0;
+	struct mending *g = ctx;
+
+	if (!slice_is(s->kind, "case") || is_done(g, s->id) ||
+	    !is_new(&g->cases, s->id))
+		return REWRITE_KEEP;
+	g->m->left++;
+	return rec_write(g->fd, line, len, e) < 0 ? -1 : REWRITE_KEEP;
 }
 
 int mend_stream(const char *path, int fd, struct mend *m, struct err *e)
 {
-	struct strmap done;
-	struct sieve v = { .done = &done, .fd = -1, .m = m };
+	struct mending g = { .m = m, .fd = fd };
+	size_t again = 0;
 	int rc;
 
 	memset(m, 0, sizeof(*m));
-	strmap_init(&done);
-	strmap_init(&v.seen);
-	strmap_init(&v.cases);
-	rc = find_verdicts(path, &done, m, e);
+	strmap_init(&g.done);
+	strmap_init(&g.seen);
+	strmap_init(&g.cases);
+	rc = rewrite_look(path, find_verdict, &g, &m->broken, e);
+	m->verdicts = g.done.n;
 	if (rc == 0)
-		rc = sift_all(path, &v, e);
-	if (rc == 0 && (m->broken || m->undone || m->twice)) {
-		sieve_clear(&v);
-		rc = replace(path, &v, e);
-	}
+		rc = rewrite_look(path, count_undone, &g, &again, e);
+	if (rc == 0 && (m->broken || m->undone || m->twice))
+		rc = rewrite_stream(path, sift, &g, NULL, e);
 	/* The cases last: whoever has them can rely on the stream. */
-	if (rc == 0) {
-		size_t undone = m->undone;
-
-		sieve_clear(&v);
-		v.to = NULL;
-		v.fd = fd;
-		rc = sift_all(path, &v, e);
-		m->undone = undone;
-	}
-	strmap_release(&done);
-	strmap_release(&v.seen);
-	strmap_release(&v.cases);
+	if (rc == 0)
+		rc = rewrite_look(path, put_case, &g, &again, e);
+	strmap_release(&g.done);
+	strmap_release(&g.seen);
+	strmap_release(&g.cases);
 	return rc;
 }

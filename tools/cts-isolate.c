@@ -1,27 +1,41 @@
 /*
- * cts-isolate: run cases in processes that may die.
+ * cts-isolate: run cases in processes that may die, and look after what such
+ * a run leaves: its stream, its failures, the ledger of known crashes.
  *
  * reads	case records from files or stdin; others pass through
  * writes	what the command writes, whole records only, and a death
  *		record for each case whose process died
- * exit		0 every case has an end or a death; 2 bad usage; 3 bad input;
- *		4 environment; 126, 127 the command can't be run, not be found
+ * exit		0 every case has an end or a death; 1 the ledger has faults;
+ *		2 bad usage; 3 bad input; 4 environment;
+ *		126, 127 the command can't be run, not be found
  */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "device.h"
+#include "history.h"
+#include "mend.h"
+#include "outfile.h"
+#include "place.h"
 #include "proc.h"
 #include "prog.h"
+#include "settle.h"
 #include "warden.h"
 #include "xalloc.h"
 
 static const char usage_text[] =
 "usage: cts-isolate [OPTION]... [FILE]... -- COMMAND [ARG]...\n"
+"       cts-isolate --resume STREAM\n"
+"       cts-isolate --settle AGAIN STREAM\n"
+"       cts-isolate --triage [--candidates FILE] STREAM AGAIN...\n"
+"       cts-isolate --list-history [--torch VERSION] DIR\n"
+"       cts-isolate --audit [--ledger FILE] [FILE]...\n"
 "\n"
 "Run the case records of FILE (or stdin) through COMMAND, cts-exec with its\n"
 "options.  A case whose process crashes, hangs, takes too long or too much\n"
@@ -39,16 +53,35 @@ static const char usage_text[] =
 "      --plain               fork none: start the command for every worker\n"
 "  -d, --device DEVICE       which device it is (that of the cases), since not\n"
 "                            all can be used in a forked process\n"
+"      --known-crashes WORD  isolate: a process of its own for each case that\n"
+"                            the ledger has (the default); off\n"
+"      --ledger FILE         (coverage/known-crashes.jsonl)\n"
+"      --history PATH        likewise for cases that died in the runs in that\n"
+"                            folder, or that --list-history has listed there\n"
+"      --torch VERSION       of the runs that count\n"
 "      --runlog FILE         keep the last 32 starts there\n"
 "  -v, --verbose             show what the workers write on stderr\n"
+"\n"
+"Instead of running cases:\n"
+"      --resume              take out of STREAM what a run that was cut short\n"
+"                            left half done, and print the cases it still owes\n"
+"      --settle              mark the failures in STREAM by what a run of them\n"
+"                            alone says, AGAIN\n"
+"      --triage              class the failures in STREAM by several such runs\n"
+"      --candidates FILE     ... and write rules for the ledger there\n"
+"      --list-history        print the ids that died in the runs in DIR\n"
+"      --audit               check the ledger against the cases in FILE\n"
+"      --today YYYY-MM-DD    ... as on that day\n"
 "  -h, --help                print this and exit\n"
 "  -V, --version             print the version and exit\n"
 "\n"
-"Exit status: 0 every case has its result, 2 bad usage, 3 bad input,\n"
-"4 environment, 126 COMMAND can't be run, 127 it is not found.\n";
+"Exit status: 0 every case has its result, 1 --audit found a fault, 2 bad\n"
+"usage, 3 bad input, 4 environment, 126 COMMAND can't be run, 127 not found.\n";
 
 enum { OPT_SILENCE = 256, OPT_START, OPT_MEMORY, OPT_MODE, OPT_ZYGOTE,
-	OPT_PLAIN, OPT_RUNLOG };
+	OPT_PLAIN, OPT_RUNLOG, OPT_KNOWN, OPT_LEDGER, OPT_HISTORY, OPT_TORCH,
+	OPT_CANDIDATES, OPT_TODAY, OPT_RESUME, OPT_SETTLE, OPT_TRIAGE,
+	OPT_LIST, OPT_AUDIT };
 
 static const struct option longs[] = {
 	{ "timeout", required_argument, NULL, 't' },
@@ -61,6 +94,17 @@ static const struct option longs[] = {
 	{ "plain", no_argument, NULL, OPT_PLAIN },
 	{ "device", required_argument, NULL, 'd' },
 	{ "runlog", required_argument, NULL, OPT_RUNLOG },
+	{ "known-crashes", required_argument, NULL, OPT_KNOWN },
+	{ "ledger", required_argument, NULL, OPT_LEDGER },
+	{ "history", required_argument, NULL, OPT_HISTORY },
+	{ "torch", required_argument, NULL, OPT_TORCH },
+	{ "candidates", required_argument, NULL, OPT_CANDIDATES },
+	{ "today", required_argument, NULL, OPT_TODAY },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "settle", no_argument, NULL, OPT_SETTLE },
+	{ "triage", no_argument, NULL, OPT_TRIAGE },
+	{ "list-history", no_argument, NULL, OPT_LIST },
+	{ "audit", no_argument, NULL, OPT_AUDIT },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -71,6 +115,11 @@ struct opts {
 	struct warden wd;
 	const char *device;	/* NULL: the cases' own */
 	bool plain;
+	bool looked_up;		/* the device's fork rule */
+	struct place place;
+	bool known;		/* heed the ledger */
+	const char *ledger, *history, *torch, *candidates, *today;
+	int mode;		/* OPT_RESUME..., 0: run cases */
 };
 
 static void warn(const char *msg)
@@ -92,12 +141,15 @@ static double seconds(const char *opt, const char *text)
 	return s;
 }
 
-static bool solo_mode(const char *text)
+/* One of two words: true for the first. */
+static bool word(const char *opt, const char *text, const char *yes,
+		 const char *no)
 {
-	if (!strcmp(text, "case"))
+	if (!strcmp(text, yes))
 		return true;
-	if (strcmp(text, "batch"))
-		exit(prog_usage("--mode '%s': batch or case is needed", text));
+	if (strcmp(text, no))
+		exit(prog_usage("%s '%s': %s or %s is needed", opt, text, yes,
+				no));
 	return false;
 }
 
@@ -121,7 +173,7 @@ static void parse(struct opts *o, int argc, char **argv)
 						optarg, 0, 1 << 30) << 20;
 			break;
 		case OPT_MODE:
-			o->wd.solo = solo_mode(optarg);
+			o->wd.solo = word("--mode", optarg, "case", "batch");
 			break;
 		case 'b':
 			o->wd.batch = (size_t)prog_int("--batch", optarg, 0,
@@ -142,6 +194,19 @@ static void parse(struct opts *o, int argc, char **argv)
 		case 'v':
 			o->wd.echo = 2;
 			break;
+		case OPT_KNOWN:
+			o->known = word("--known-crashes", optarg, "isolate",
+					"off");
+			break;
+		case OPT_LEDGER: o->ledger = optarg; break;
+		case OPT_HISTORY: o->history = optarg; break;
+		case OPT_TORCH: o->torch = optarg; break;
+		case OPT_CANDIDATES: o->candidates = optarg; break;
+		case OPT_TODAY: o->today = optarg; break;
+		default:
+			if (o->mode && o->mode != c)
+				exit(prog_usage("one thing at a time"));
+			o->mode = c;
 		}
 	}
 }
@@ -170,25 +235,33 @@ static bool can_fork(const struct opts *o)
 	       !strcmp(slash ? slash + 1 : o->wd.argv[0], "cts-exec");
 }
 
+/* May workers for this device be forked? */
+static bool fork_rule(const char *device)
+{
+	struct device d;
+	struct err e;
+	bool may;
+
+	if (device_find(&d, prog_root(), device, &e) < 0) {
+		warn(e.msg);
+		return false;
+	}
+	may = d.fork != DEVICE_FORK_NEVER;
+	device_release(&d);
+	return may;
+}
+
 /* A device that can't be used in a forked process gets a fresh one. */
 static void place(void *ctx, struct item *it)
 {
 	struct opts *o = ctx;
 	const char *name = o->device ? o->device : it->device;
-	struct device d;
-	struct err e;
 
 	/* Once: all cases of a stream are for one device. */
-	if (!o->wd.fork || o->plain)
-		return;
-	o->plain = true;
-	if (device_find(&d, prog_root(), name, &e) < 0) {
-		warn(e.msg);
+	if (o->wd.fork && !o->looked_up && !fork_rule(name))
 		o->wd.fork = false;
-		return;
-	}
-	o->wd.fork = d.fork != DEVICE_FORK_NEVER;
-	device_release(&d);
+	o->looked_up = true;
+	place_item(&o->place, it, name, o->torch);
 }
 
 /* End as the signal asks that stopped us: whoever waits can tell. */
@@ -199,32 +272,167 @@ static int end_by(int sig)
 	return EX_ENVIRON;
 }
 
+/* The default ledger may be missing, one that was named may not. */
+static char *ledger_path(const struct opts *o)
+{
+	char *path;
+
+	if (o->ledger)
+		return xstrdup(o->ledger);
+	path = xasprintf("%s/coverage/known-crashes.jsonl", prog_root());
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int run_cases(struct opts *o, struct err *e)
+{
+	char *ledger = o->known ? ledger_path(o) : NULL;
+	int rc = 0;
+
+	place_init(&o->place);
+	if (ledger)
+		rc = place_ledger(&o->place, ledger, e);
+	if (rc == 0 && o->history)
+		rc = place_history(&o->place, o->history, o->torch, e);
+	o->wd.fork = can_fork(o) && !o->place.no_fork;
+	if (rc == 0)
+		rc = warden_run(&o->wd, e);
+	place_release(&o->place);
+	free(ledger);
+	return rc;
+}
+
+static int put(const struct buf *b, struct err *e)
+{
+	if (fwrite(b->p, 1, b->len, stdout) == b->len)
+		return 0;
+	return err_sys(e, errno, "cannot write");
+}
+
+static int resume(const char *stream, struct err *e)
+{
+	struct mend m;
+
+	if (mend_stream(stream, 1, &m, e) < 0)
+		return -1;
+	if (m.broken || m.twice)
+		prog_warn("%s: %zu broken lines and %zu second verdicts are "
+			  "taken out", stream, m.broken, m.twice);
+	return 0;
+}
+
+static int triage(const struct opts *o, char *const *files, size_t n,
+		  struct err *e)
+{
+	struct buf out = BUF_INIT, rules = BUF_INIT;
+	int rc = settle_triage(files[0], files + 1, n - 1, o->today, &out,
+			       &rules, e);
+
+	if (rc == 0)
+		rc = put(&out, e);
+	if (rc == 0 && o->candidates)
+		rc = outfile_write(o->candidates, &rules, e);
+	buf_release(&out);
+	buf_release(&rules);
+	return rc;
+}
+
+/* How many findings, or -1 with e set. */
+static int audit(const struct opts *o, char *const *files, struct err *e)
+{
+	struct buf out = BUF_INIT;
+	char *path = ledger_path(o);
+	int found = 0;
+
+	if (path)
+		found = knowncrash_audit(path, files, o->today, &out, e);
+	if (found >= 0 && put(&out, e) < 0)
+		found = -1;
+	buf_release(&out);
+	free(path);
+	return found;
+}
+
+/* Everything but running cases. */
+static int do_mode(const struct opts *o, char *const *files, size_t n,
+		   struct err *e)
+{
+	static const struct { int mode; size_t lo, hi; } needs[] = {
+		{ OPT_RESUME, 1, 1 }, { OPT_SETTLE, 2, 2 },
+		{ OPT_TRIAGE, 2, 1000 }, { OPT_LIST, 1, 1 },
+		{ OPT_AUDIT, 0, 1000000 },
+	};
+	struct buf b = BUF_INIT;
+	struct settle s;
+	size_t i = 0;
+	int rc;
+
+	while (needs[i].mode != o->mode)
+		i++;
+	if (n < needs[i].lo || n > needs[i].hi)
+		exit(prog_usage("these are not the files that it needs"));
+	switch (o->mode) {
+	case OPT_RESUME:
+		return resume(files[0], e);
+	case OPT_SETTLE:
+		return settle_stream(files[1], files[0], &s, e);
+	case OPT_TRIAGE:
+		return triage(o, files, n, e);
+	case OPT_AUDIT:
+		return audit(o, files, e);
+	}
+	rc = history_list(files[0], o->torch, &b, e);
+	if (rc == 0)
+		rc = put(&b, e);
+	buf_release(&b);
+	return rc;
+}
+
+static const char *today(char text[16])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(text, 16, "%Y-%m-%d", &tm);
+	return text;
+}
+
 int main(int argc, char **argv)
 {
 	struct opts o = { .wd = { .out = 1, .echo = -1, .limit_s = 60,
 		.silence_s = 30, .start_s = 120, .warn = warn,
-		.place = place, .max_rss = proc_memory_total() / 4 * 3 } };
+		.place = place, .max_rss = proc_memory_total() / 4 * 3 },
+		.known = true };
 	struct err e = { 0 };
+	char day[16];
 	int rc, split;
 
 	prog_init("cts-isolate", usage_text);
+	o.today = today(day);
 	/* What follows "--" is not ours to look at. */
 	for (split = 1; split < argc && strcmp(argv[split], "--"); split++)
 		;
 	parse(&o, split, argv);
-	if (split + 1 >= argc)
-		return prog_usage("a command is needed, after --");
+	if (o.mode ? split < argc : split + 1 >= argc)
+		return prog_usage(o.mode ? "there is no command to run" :
+				  "a command is needed, after --");
 	argv[split] = NULL;
 	o.wd.files = argv + optind;
-	o.wd.argv = argv + split + 1;
 	o.wd.ctx = &o;
-	o.wd.fork = can_fork(&o);
-	if (!o.device)
-		o.device = device_of(o.wd.argv);
-	rc = warden_run(&o.wd, &e);
+	if (!o.mode) {
+		o.wd.argv = argv + split + 1;
+		if (!o.device)
+			o.device = device_of(o.wd.argv);
+		rc = run_cases(&o, &e);
+	} else {
+		rc = do_mode(&o, o.wd.files, (size_t)(split - optind), &e);
+	}
 	if (rc < 0 && e.code < 0)
 		return end_by(-e.code);
 	if (rc < 0)
 		return prog_finish(prog_fail_err(&e));
-	return prog_finish(0);
+	return prog_finish(rc ? EX_NEGATIVE : 0);
 }
