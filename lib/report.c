@@ -390,6 +390,16 @@ static void count_table(const struct counts *c, const char *first,
 	doc_table_end(d);
 }
 
+static void budget_ops(const struct counts *c, const char *title,
+		       struct doc *d)
+{
+	if (!c->names.n)
+		return;
+	doc_fold(d, title);
+	count_table(c, "Op", "#Cases", d);
+	doc_fold_end(d);
+}
+
 static void budgets(const struct summary *s, struct doc *d)
 {
 	if (!s->budgets.names.n)
@@ -400,11 +410,9 @@ static void budgets(const struct summary *s, struct doc *d)
 		 "manifest, or the conservative default for an op that the "
 		 "ledger does not list.");
 	count_table(&s->budgets, "Source", "#Cases", d);
-	if (!s->default_ops.names.n)
-		return;
-	doc_fold(d, "Ops judged by the default budget");
-	count_table(&s->default_ops, "Op", "#Cases", d);
-	doc_fold_end(d);
+	budget_ops(&s->override_ops, "Ops judged by the manifest's override",
+		   d);
+	budget_ops(&s->default_ops, "Ops judged by the default budget", d);
 }
 
 static void oracle(const struct summary *s, struct doc *d)

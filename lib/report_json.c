@@ -244,6 +244,7 @@ void report_json(const struct report *r, struct buf *out)
 	write_clusters(s, &s->advice, &w, "advice", false);
 	kcounts(&w, "budgets", &s->budgets);
 	kcounts(&w, "default_budgets", &s->default_ops);
+	kcounts(&w, "overrides", &s->override_ops);
 	write_oracle(s, &w);
 	write_probes(s, &w);
 	if (r->skips)

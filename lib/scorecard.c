@@ -254,6 +254,10 @@ static void asides(struct card *k)
 		buf_addf(k->out, "default budget for %zu op%s\n",
 			 s->default_ops.names.n,
 			 plural(s->default_ops.names.n));
+	if (s->override_ops.names.n)
+		buf_addf(k->out, "the manifest overrides the budget of %zu "
+			 "op%s\n", s->override_ops.names.n,
+			 plural(s->override_ops.names.n));
 	if (s->waived)
 		buf_addf(k->out, "waived: %zu of the cases that do not pass\n",
 			 s->waived);

@@ -33,6 +33,7 @@ void summary_init(struct summary *s)
 	clusters_init(&s->advice);
 	counts_init(&s->budgets);
 	counts_init(&s->default_ops);
+	counts_init(&s->override_ops);
 	strmap_init(&s->oracle_keys);
 	strmap_init(&s->probe_keys);
 }
@@ -112,6 +113,7 @@ void summary_release(struct summary *s)
 	clusters_release(&s->advice);
 	counts_release(&s->budgets);
 	counts_release(&s->default_ops);
+	counts_release(&s->override_ops);
 	strmap_release(&s->oracle_keys);
 	strmap_release(&s->probe_keys);
 	summary_init(s);
@@ -406,6 +408,8 @@ static void read_budget(struct summary *s, const struct sum_case *c,
 	counts_add(&s->budgets, budget, 1);
 	if (!strcmp(budget, "default"))
 		counts_add(&s->default_ops, summary_op(s, c), 1);
+	if (!strcmp(budget, "manifest"))
+		counts_add(&s->override_ops, summary_op(s, c), 1);
 }
 
 static void read_checks(struct summary *s, struct sum_case *c,

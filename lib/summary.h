@@ -88,6 +88,7 @@ struct summary {
 	struct clusters failures, advice;
 	struct counts budgets;		/* cases by where the budget is from */
 	struct counts default_ops;	/* ops judged by a default budget */
+	struct counts override_ops;	/* ... and by one of the manifest's */
 
 	struct strmap oracle_keys, probe_keys;
 	struct oracle_row *oracle;	/* numbered by oracle_keys */

@@ -143,6 +143,7 @@ void summary_finish(struct summary *s, struct waivers *w)
 	counts_sort(&s->accounts);
 	counts_sort(&s->budgets);
 	counts_sort(&s->default_ops);
+	counts_sort(&s->override_ops);
 	clusters_sort(&s->failures);
 	clusters_sort(&s->advice);
 	s->account_sorted = strmap_sorted(&s->account_keys);

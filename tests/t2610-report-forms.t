@@ -31,7 +31,7 @@ verdict opinfo/mul/float32/offset mul float32 fail "$value" |
 verdict opinfo/add/float32/plain add float32 pass '{"tier": "usable",
 	"checks": {"strides": {"ok": false, "n": 1, "bad": 1, "class":
 	"advice"}, "value": {"ok": true, "class": "contract", "budget":
-	"ieee: 2 ulp"}}}' >>stream
+	"override: rtol 1"}}}' >>stream
 exits 1 'eleven failures of one kind' cts-report --summary s.json \
 	--markdown r.md --html r.html --junit j.xml stream
 is "$(jq '.failures | length' s.json)" 1 'are one entry'
@@ -52,8 +52,8 @@ is "$(grep -c '<failure' j.xml)" 11 'and in the XML'
 is "$(jq -c '[.advice[] | [.op, .check, .cases]]' s.json)" \
 	'[["mul","strides",11],["add","strides",1]]' 'advice is apart'
 is "$(jq -c .tiers s.json)" '{"strict":0,"usable":1}' 'tiers'
-is "$(jq -c '[.budgets, .default_budgets]' s.json)" \
-	'[{"default":11,"ledger":1},{"mul":11}]' 'sources of budgets'
+is "$(jq -c '[.budgets, .default_budgets, .overrides]' s.json)" \
+	'[{"default":11,"manifest":1},{"mul":11},{"add":1}]' 'sources of budgets'
 like r.md '^\| `mul` \| value \| 11 \|' 'a table of what is broken'
 
 verdict opinfo/mul/int8/plain mul int8 fail '{"why": "value in sample 1: got 1",
