@@ -109,6 +109,25 @@ is "$(zcat again/stream.jsonl.gz | head -n 1 | jq .cases)" 1 \
 RUN=$T/$f OUT=$T/judged exits 0 'rejudge' run rejudge
 is "$(verdicts judged/stream.jsonl.gz)" ' 30 1 ' 'judges all again'
 
+RUN=$T/o N=2 exits 0 'triage' run triage
+is "$(cat out)" 'reproducible  2/2  fail  s/o7/d/v' \
+	'says how often what was bad is bad'
+is "$(jq -c '[.id, .class, .again]' o/triage.jsonl)" \
+	'["s/o7/d/v","reproducible",["fail","fail"]]' 'and keeps it'
+is "$(cat o/known-crash-candidates.jsonl)" '' 'a wrong value is no crash'
+{ echo '{"v":1,"kind":"run","hardware":"hw","device":"d","torch":"2.9.1+x"}'
+for i in a b; do for again in false true true; do
+	o=crash
+	[ $i$again = btrue ] && o=pass
+	echo '{"kind":"verdict","id":"'$i'","outcome":"'$o'","again":'$again'}'
+	[ $o = pass ] || echo '{"kind":"death","id":"'$i'","signal":"SIGBUS",
+		"outcome":"crash","again":'$again'}'
+done; done; } | jq -sc -f "$top/lib/triage.jq" --argjson n 2 \
+	--arg review 2030-01-01 >triaged
+is "$(jq -r '[.class, .signal, .torch] | join(",")' triaged)" 'reproducible,,
+,SIGBUS,>=2.9,<2.10
+order_dependent,,' 'what crashes always is a candidate for the ledger'
+
 touch no-manifest
 exits 3 'a wrong manifest' run run
 errline '^cts-manifest: bad' 'is one line, of the tool'
