@@ -400,9 +400,9 @@ do_triage()
 		rm -f "$run/.cases" "$run/.peak" "$run/joblog.tsv"
 	done
 	# One line a record: outcomes by id, of the run and of each time again.
-	for run in "$old" "$from"/triage/*/stream.jsonl; do
-		of_kind 'verdict|death|run' <"$run" |
-			jq -c --arg again "$([ "$run" = "$old" ] || echo 1)" \
+	for i in "$old" "$from"/triage/*/stream.jsonl; do
+		of_kind 'verdict|death|run' <"$i" |
+			jq -c --arg again "${i#"$old"}" \
 			'. + {again: ($again != "")}'
 	done | jq -sc -f lib/triage.jq --argjson n "$n" \
 		--arg review "$(date -u -d '+90 days' +%Y-%m-%d)" >"$from/.triage"
