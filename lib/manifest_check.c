@@ -172,7 +172,9 @@ static void check_import_one(struct check *c, const char *path,
 	const char *s = cJSON_IsString(item) ? item->valuestring : "";
 	size_t n = strlen(s);
 
-	if (is_dotted(s, n) || (n > 3 && !strcmp(s + n - 3, ".so")) ||
+	/* A '?' at the end: it need not be there. */
+	if (is_dotted(s, n - (n && s[n - 1] == '?')) ||
+	    (n > 3 && !strcmp(s + n - 3, ".so")) ||
 	    (strchr(s, '/') && strstr(s, ".so")))
 		return;
 	expected(c, path, "a module's name or the path of a shared library "
