@@ -286,7 +286,7 @@ static void mark_meta(const struct sample *p, struct marks *m,
 	mark(m, CHECK_LAYOUT, !strcmp(dev->layout, ref->layout), dev->layout,
 	     ref->layout);
 	if (*dev->device && *p->o->device) {
-		/* What the reference puts on the CPU may belong to the device. */
+		/* The reference's own place is the CPU, whatever the op. */
 		mark(m, CHECK_DEVICE,
 		     same_device(dev->device, *ref->device &&
 				 strcmp(ref->device, "cpu") ? ref->device :

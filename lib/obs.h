@@ -40,7 +40,7 @@ struct tensor {
 	size_t nbytes;
 	bool same;			/* said to be the reference's bytes */
 	const char *note;
-	double amax;			/* largest finite |x|, or -1: not said */
+	double amax;			/* largest finite |x|; -1: not said */
 	const char *part;		/* name, where this is a part */
 	struct tensor *parts;
 	size_t nparts;

@@ -219,6 +219,16 @@ static struct manifest *load_manifest(const char *path)
 	return m;
 }
 
+static int open_output(struct app *a, const char *path)
+{
+	if (!path)
+		return 0;
+	a->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (a->out < 0)
+		return err_sys(&a->e, errno, "cannot write '%s'", path);
+	return 0;
+}
+
 static void app_release(struct app *a)
 {
 	size_t i;
@@ -272,23 +282,19 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
+	if (output)
+		a.out = -1;
 	strmap_init(&a.ids);
-	if (judge_init(&a.judge, prog_root(), budgets, m, &a.e) < 0)
-		return prog_fail_err(&a.e);
-	a.judge.strict = strict;
-	if (output) {
-		a.out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			     0666);
-		if (a.out < 0)
-			return prog_fail(EX_ENVIRON, "cannot write '%s': %s",
-					 output, strerror(errno));
-	}
 	a.in = rec_open(argv + optind, (size_t)(argc - optind));
-	if (judge_stream(&a) < 0)
+	if (judge_init(&a.judge, prog_root(), budgets, m, &a.e) < 0 ||
+	    open_output(&a, output) < 0)
 		rc = prog_fail_err(&a.e);
-	else if (status && !all_pass(&a))
+	a.judge.strict = strict;
+	if (!rc && judge_stream(&a) < 0)
+		rc = prog_fail_err(&a.e);
+	else if (!rc && status && !all_pass(&a))
 		rc = EX_NEGATIVE;
-	if (output && close(a.out) < 0 && rc != EX_ENVIRON)
+	if (output && a.out >= 0 && close(a.out) < 0)
 		rc = prog_fail(EX_ENVIRON, "cannot write '%s': %s", output,
 			       strerror(errno));
 	app_release(&a);
