@@ -64,9 +64,11 @@ int crew_start(struct crew *c, enum crew_slot slot, bool fresh, struct err *e)
 
 void crew_doom(struct member *m, const char *outcome, bool hard)
 {
-	if (m->doom || m->w.end != WORKER_RUNS)
+	if (m->doom)
 		return;
 	m->doom = outcome;
+	if (m->w.end != WORKER_RUNS)
+		return;
 	m->kill_at = proc_now();
 	m->kill_hard = hard;
 	if (hard)

@@ -77,6 +77,9 @@ static void warn(struct watchman *m, const char *fmt, ...)
 		m->wd->warn(msg);
 }
 
+/* What a worker is killed for that did nothing wrong. */
+static const char retired[] = "retired";
+
 /* The item that is next to have its result, or NULL. */
 static struct item *first(struct watchman *m)
 {
@@ -170,6 +173,19 @@ static int put_probe(struct watchman *m, const char *name, const char *note)
 	return rc;
 }
 
+/* Records that belong to no case go on when it is their turn. */
+static int pass_on(struct watchman *m)
+{
+	struct item *it;
+
+	while ((it = first(m)) != NULL && !it->is_case) {
+		if (put_line(m, it->line, it->len) < 0)
+			return -1;
+		pop(m);
+	}
+	return 0;
+}
+
 /* The case at the head has its result. */
 static int finish_case(struct watchman *m)
 {
@@ -187,7 +203,7 @@ static int finish_case(struct watchman *m)
 	m->wd->cases++;
 	watch_end(&m->watch);
 	pop(m);
-	return 0;
+	return pass_on(m);
 }
 
 /* Every worker says what software it runs on: once is enough. */
@@ -238,6 +254,7 @@ static int end_case(struct watchman *m, struct member *mb)
 	struct item *it = first(m);
 
 	mb->ended++;
+	watch_memory(&m->watch);
 	if (mb->w.forked)
 		m->fork_proven = true;
 	if (it->fresh && m->fork_doubted) {
@@ -255,7 +272,7 @@ static int end_case(struct watchman *m, struct member *mb)
 		return -1;
 	/* One that has grown so much is replaced before it is too late. */
 	if (m->wd->max_rss && m->watch.rss > m->wd->max_rss / 2)
-		worker_feed_end(&mb->w);
+		crew_doom(mb, retired, true);
 	/* For the next one, which has its time from now. */
 	watch_begin(&m->watch, mb->w.pid, m->wd->limit_s > GAP_S ?
 		    m->wd->limit_s : GAP_S);
@@ -457,7 +474,7 @@ static int died_between(struct watchman *m, struct member *mb)
 	char note[CASE_ID_MAX + 64], how[32];
 
 	end_text(mb, how);
-	if (!strcmp(how, "exit 0"))
+	if (mb->doom == retired || !strcmp(how, "exit 0"))
 		return 0;
 	snprintf(note, sizeof(note), "%s after '%s'", how,
 		 m->last_id ? m->last_id : "");
@@ -513,19 +530,6 @@ static int bury(struct watchman *m, enum crew_slot slot)
 	starts_clear(&m->starts[slot]);
 	crew_bury(mb);
 	return rc;
-}
-
-/* Records that belong to no case go on when it is their turn. */
-static int pass_on(struct watchman *m)
-{
-	struct item *it;
-
-	while ((it = first(m)) != NULL && !it->is_case) {
-		if (put_line(m, it->line, it->len) < 0)
-			return -1;
-		pop(m);
-	}
-	return 0;
 }
 
 /* True where the worker in slot, or a new one, can be given a case. */

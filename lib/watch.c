@@ -109,6 +109,21 @@ static int probe(struct watch *w, double now)
 	       BUSY * 1e6 * (now - w->probe_at);
 }
 
+static void note_rss(struct watch *w, uint64_t rss)
+{
+	w->rss = rss;
+	if (rss > w->peak_rss)
+		w->peak_rss = rss;
+}
+
+void watch_memory(struct watch *w)
+{
+	struct proc_usage u;
+
+	if (w->pid && proc_usage(w->pid, &u) == 0)
+		note_rss(w, u.rss);
+}
+
 enum watch_say watch_look(struct watch *w)
 {
 	double now = proc_now(), waited;
@@ -117,9 +132,7 @@ enum watch_say watch_look(struct watch *w)
 
 	if (!w->pid || proc_usage(w->pid, &u) < 0)
 		return WATCH_FINE;	/* its end will be told */
-	w->rss = u.rss;
-	if (u.rss > w->peak_rss)
-		w->peak_rss = u.rss;
+	note_rss(w, u.rss);
 	if (w->max_rss && u.rss > w->max_rss)
 		return WATCH_OOM;
 	waited = u.wait_us > w->wait_us ?

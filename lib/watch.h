@@ -39,6 +39,8 @@ void watch_heard(struct watch *w);		/* it said something */
 void watch_pause(struct watch *w, double s);	/* so long it was our fault */
 double watch_elapsed(const struct watch *w);	/* since begun, on the wall */
 
+void watch_memory(struct watch *w);		/* rss and peak_rss, now */
+
 /* Look at the process; about ten times a second is often enough. */
 enum watch_say watch_look(struct watch *w);
 

@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,9 @@ static void do_kill(long sig)
 
 static void do_segv(long n)
 {
-	(void)n;
-	*(volatile int *)8 = 1;
+	volatile uintptr_t where = (uintptr_t)n + 8;
+
+	*(volatile int *)where = 1;
 }
 
 static void do_fpe(long n)

@@ -1,9 +1,23 @@
-# Workers that misbehave as they are told, for the tests of cts-isolate.
-FAKES := $(B)/fake/fake-exec
+# Workers that misbehave as they are told, for the tests of cts-isolate.  Never
+# with sanitizers, which would meet a crash before anybody else does.
+.PHONY: fakes torture
+ifdef SAN
+fakes:
+	+$(Q)$(MAKE) --no-print-directory SAN= fakes
 
-$(FAKES): $(B)/fake/%: $(B)/obj/tests/fake/%.o $(LIBCTS)
+check-san-run: fakes
+else
+build/fake/fake-exec: build/obj/tests/fake/fake-exec.o build/libcts.a
 	$(call say,LD)
-	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_LIGHT)
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $^ \
+		$(LIBS_LIGHT)
 
-.PHONY: fakes
-fakes: $(FAKES)
+fakes: build/fake/fake-exec
+
+units: fakes
+endif
+
+#: KILLS=200           processes that `make torture` kills
+
+torture: all fakes ## kill processes of a run at random, resume, compare
+	@KILLS=$${KILLS:-200} bash tests/t3411-isolate-torture.t
