@@ -170,20 +170,22 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: TIMEOUT             seconds a case may take
 #: ISOLATE=batch|case  a process for many cases, or one each
 #: ADAPTIVE=auto|off, KNOWN_CRASHES=isolate|off   who gets one alone
+#: CONFIRM=auto|off    run each failure once more in a fresh process
 #: BASELINE=RUN        report what got worse since that run
 #: WAIVERS=FILE        known failures, with device, URL, reason, expiry
 #: SHARD=I/N           the I-th of N parts
 #: REPORT_SKIPS=1      list what did not run in the report
 RUN_VARS := DEVICE LEVEL LEVEL_EXACT LEVEL_RANGE DTYPE OP SUITE CASE MANIFEST \
 	BACKEND_IMPORT OUT JOBS SEED SAMPLES TIMEOUT ISOLATE ADAPTIVE \
-	KNOWN_CRASHES BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN FROM N
+	KNOWN_CRASHES CONFIRM BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN FROM N
 export $(RUN_VARS)
 export PYTHON
 
 # Under -j or not, a run is one line and says by itself what is wrong.
 glue = @bash lib/run.sh $1
 
-.PHONY: run resume rerun rejudge triage show-skips probe validate demo bench
+.PHONY: run resume rerun rejudge triage show-skips probe validate demo bench \
+	crash-audit
 run: all ## prove or disprove what DEVICE claims
 	$(call glue,run)
 resume: all ## finish the interrupted run RUN=folder
@@ -198,6 +200,8 @@ show-skips: all ## list what would not run, and why
 	$(call glue,show-skips)
 probe: all ## ask DEVICE about each dtype and capability that it claims
 	$(call glue,probe)
+crash-audit: all ## check the ledger of known crashes against the cases
+	$(call glue,crash-audit)
 validate: all ## the toolkit against itself: CPU on both sides
 	$(call glue,validate)
 demo: all ## a misbehaving device, and what its failures look like

@@ -180,19 +180,23 @@ point_latest()
 	mv "$ref.tmp" "$ref"
 }
 
-# worker: one pipe, as often as there are jobs.  Its stdout is the stream, to
+# worker: one pipe, as often as there are jobs.  Its stdout is $CTS_STREAM, to
 # which every record is appended by one write.  One zygote serves all workers.
 worker()
 {
 	local iso=() exec=()
 	add_opt iso --timeout "${TIMEOUT-}"
 	add_opt iso --mode "${ISOLATE-}"
-	iso+=(--zygote "$CTS_ZYGOTE/z" --runlog "$CTS_RUN/runlog.txt")
+	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
+	add_opt iso --device "${DEVICE-}"
+	[ ! -s "$CTS_SCRATCH/history" ] ||
+		iso+=(--history "$CTS_SCRATCH/history")
+	iso+=(--zygote "$CTS_SCRATCH/z" --runlog "$CTS_RUN/runlog.txt")
 	add_opt exec --device "${DEVICE-}"
 	exec+=(--blobs "$CTS_RUN/blobs")
 	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
 		"$bin/cts-compare" --manifest "$CTS_RUN/manifest.json" \
-		--blobs "$CTS_RUN/blobs" >>"$CTS_RUN/stream.jsonl"
+		--blobs "$CTS_RUN/blobs" >>"$CTS_STREAM"
 }
 
 # sample_memory: note the most that the workers of this run had in memory,
@@ -215,39 +219,77 @@ sample_memory()
 	done
 }
 
-# execute CASES: run them through the workers.
+# earlier: which cases died in earlier runs like this one, for the workers.
+earlier()
+{
+	local dir=$results/${family}_history torch
+	case ${ADAPTIVE:-auto} in
+	auto) ;;
+	off) return 0 ;;
+	*) die 2 "ADAPTIVE is auto or off, not '$ADAPTIVE'" ;;
+	esac
+	[ -d "$dir" ] || return 0
+	torch=$(of_kind run <"$run/stream.jsonl" | head -n 1 |
+		jq -r '.torch // empty')
+	"$bin/cts-isolate" --list-history ${torch:+--torch "$torch"} "$dir" \
+		>"$CTS_SCRATCH/history"
+}
+
+# execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
 {
 	local rc=0 since=$EPOCHREALTIME total helpers=() job
-	total=$(wc -l <"$1")
+	total=$(wc -l <"$2")
 	CTS_RUN=$(realpath "$run")
-	CTS_ZYGOTE=$(mktemp -d)	# a socket's path has to be short
-	export CTS_RUN CTS_ZYGOTE
+	CTS_STREAM=$(realpath "$3")
+	CTS_SCRATCH=$(mktemp -d)	# a socket's path has to be short
+	export CTS_RUN CTS_STREAM CTS_SCRATCH
 	# Workers share the cores among them already.
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+	earlier
 	trap 'stopped=1; kill -TERM "$job" 2>/dev/null || :' INT TERM HUP
 	sample_memory &
 	helpers+=($!)
 	if [ -t 2 ]; then
-		"$bin/cts-report" --follow "$total" "$run/stream.jsonl" >&2 &
+		"$bin/cts-report" --follow "$total" "$3" >&2 &
 		helpers+=($!)
 	fi
 	# A worker that fails has met the end of the world, not a bad case.
 	parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
 		--ungroup --halt now,fail=1 --joblog "$run/joblog.tsv" \
-		bash lib/run.sh worker <"$1" &
+		bash lib/run.sh worker <"$2" &
 	job=$!
 	wait "$job" || rc=$?
 	[ -z "$stopped" ] || { wait "$job" || :; }
 	kill "${helpers[@]}" 2>/dev/null || :
 	wait "${helpers[@]}" 2>/dev/null || :
-	rm -rf "$CTS_ZYGOTE"
+	rm -rf "$CTS_SCRATCH"
 	trap - INT TERM HUP
-	stage exec "$since"
+	stage "$1" "$since"
 	[ "$rc" -eq 0 ] || [ -n "$stopped" ] || rc=$(awk -F '\t' \
 		'NR > 1 && $7 { rc = $7; exit } END { print rc + 0 ? rc : 4 }' \
 		"$run/joblog.tsv")
+	[ "$rc" -ne 0 ] || rm -f "$run/joblog.tsv"
 	return "$rc"
+}
+
+# run_cases: those in $run/.cases; then each failure once more, alone in a
+# fresh process, to know whether it depends on what ran before it.
+run_cases()
+{
+	execute exec "$run/.cases" "$run/stream.jsonl" || return
+	case ${CONFIRM:-auto} in
+	auto) ;;
+	off) return 0 ;;
+	*) die 2 "CONFIRM is auto or off, not '$CONFIRM'" ;;
+	esac
+	bad_cases "$run/stream.jsonl" >"$run/.cases"
+	[ -s "$run/.cases" ] || return 0
+	: >"$run/.again"
+	ISOLATE=case execute confirm "$run/.cases" "$run/.again" || return
+	"$bin/cts-isolate" --settle "$run/.again" "$run/stream.jsonl" \
+		>"$run/.settled"
+	rm -f "$run/.again" "$run/.settled"
 }
 
 # finish RC: report, and pack what is complete.
@@ -257,7 +299,7 @@ finish()
 	printf '{"t_wall_s":%s,"peak_pss_mb":%s}\n' "$(seconds "$began")" \
 		"$(cat "$run/.peak" 2>/dev/null || echo 0)" \
 		>>"$run/stages.jsonl"
-	rm -f "$run/.peak" "$run/.cases"
+	rm -f "$run/.peak" "$run/.cases" "$run/.again" "$run/.settled"
 	report=()
 	[ -z "$stopped" ] && [ "$worst" -eq 0 ] || report+=(--partial)
 	add_opt report --baseline "${BASELINE-}"
@@ -268,7 +310,7 @@ finish()
 	    jq -e .complete "$run/summary.json" >/dev/null; then
 		gzip -nc "$run/stream.jsonl" >"$run/stream.jsonl.gz.tmp"
 		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
-		rm -f "$run/stream.jsonl" "$run/joblog.tsv"
+		rm "$run/stream.jsonl"
 	fi
 	point_latest
 	if [ -n "$stopped" ]; then
@@ -287,53 +329,27 @@ do_run()
 	enumerate
 	name_run
 	of_kind case <"$run/stream.jsonl" >"$run/.cases"
-	execute "$run/.cases" || rc=$?
+	run_cases || rc=$?
 	finish "$rc"
 }
 
-# What a stopped run left half done is taken out, then run again: a cut line,
-# and the records of cases without a verdict.
+# What a stopped run left half done is taken out, then run again.
 do_resume()
 {
 	local rc=0 s
 	run=$(find_run "${RUN-}" RUN)
 	s=$(stream_of "$run")
-	family=$(basename "$(dirname "$run")" _history)
+	family=$(basename "$(dirname "$(realpath "$run")")")
+	family=${family%_history}
 	case $s in
 	*.gz) die 2 "'$run' is complete; make rerun FROM=$run runs failures" ;;
 	esac
-	# The id is a record's third key, and needs no unescaping.
-	cat >"$run/.awk" <<-'END'
-		function id() { match($0, /"id":"[^"]*"/)
-			return substr($0, RSTART + 6, RLENGTH - 7) }
-		{ kind = substr($0, 16, index(substr($0, 16), "\"") - 1) }
-		NR == FNR { if (kind == "verdict") done[id()] = 1; next }
-		kind == "case" && !(id() in done) { print >cases }
-		kind ~ /^(start|obs|end|death|oracle_failure)$/ &&
-			!(id() in done) { next }
-		{ print }
-	END
-	whole_lines "$s" >"$run/.whole"
-	: >"$run/.cases"
-	awk -v cases="$run/.cases" -f "$run/.awk" "$run/.whole" "$run/.whole" \
-		>"$s.tmp"
-	mv "$s.tmp" "$s"
-	rm -f "$run/.whole" "$run/.awk"
+	"$bin/cts-isolate" --resume "$s" >"$run/.cases"
 	# It goes on as it began.
 	DEVICE=$(jq -r .device_name "$run/manifest.json")
 	export DEVICE
-	[ ! -s "$run/.cases" ] || execute "$run/.cases" || rc=$?
+	run_cases || rc=$?
 	finish "$rc"
-}
-
-# whole_lines FILE: without a last line that has no end.
-whole_lines()
-{
-	if [ -n "$(tail -c 1 "$1")" ]; then
-		sed '$d' "$1"
-	else
-		cat "$1"
-	fi
 }
 
 # derive FROM FILTER: a new run over records of an old one.
@@ -375,7 +391,7 @@ do_rerun()
 	promise "$run/.old"
 	rm -f "$run/.old"
 	name_run
-	execute "$run/.cases" || rc=$?
+	run_cases || rc=$?
 	finish "$rc"
 }
 
@@ -383,8 +399,9 @@ do_rerun()
 # each whether that is how it always goes.
 do_triage()
 {
-	local from old n=${N:-3} i
+	local from old n=${N:-3} i again=()
 	from=$(find_run "${RUN-}" RUN)
+	family=none
 	old=$(mktemp)
 	read_stream "$(stream_of "$from")" >"$old"
 	export ISOLATE=case
@@ -395,25 +412,18 @@ do_triage()
 		cp "$from/manifest.json" "$run/"
 		bad_cases "$old" >"$run/.cases"
 		promise "$old"
-		execute "$run/.cases" || [ -n "$stopped" ] || exit
+		execute exec "$run/.cases" "$run/stream.jsonl" ||
+			[ -n "$stopped" ] || exit
 		[ -z "$stopped" ] || die 130 'stopped'
-		rm -f "$run/.cases" "$run/.peak" "$run/joblog.tsv"
+		rm -f "$run/.cases" "$run/.peak"
+		again+=("$run/stream.jsonl")
 	done
-	# One line a record: outcomes by id, of the run and of each time again.
-	for i in "$old" "$from"/triage/*/stream.jsonl; do
-		of_kind 'verdict|death|run' <"$i" |
-			jq -c --arg again "${i#"$old"}" \
-			'. + {again: ($again != "")}'
-	done | jq -sc -f lib/triage.jq --argjson n "$n" \
-		--arg review "$(date -u -d '+90 days' +%Y-%m-%d)" >"$from/.triage"
+	"$bin/cts-isolate" --triage \
+		--candidates "$from/known-crash-candidates.jsonl" \
+		"$old" "${again[@]}" >"$from/triage.jsonl"
 	rm -f "$old"
-	jq -c 'select(.kind == "triage")' "$from/.triage" \
-		>"$from/triage.jsonl"
-	jq -c 'select(.kind | not)' "$from/.triage" \
-		>"$from/known-crash-candidates.jsonl"
-	rm -f "$from/.triage"
-	jq -r '[.class, "\(.bad)/\(.times)", .outcome, .id] | @tsv' \
-		"$from/triage.jsonl" | sort | column -t -s $'\t'
+	jq -r '[.class, .rate, .outcome, .id] | @tsv' "$from/triage.jsonl" |
+		sort | column -t -s $'\t'
 }
 
 do_rejudge()
@@ -460,6 +470,13 @@ show_skips()
 	"$bin/cts-enum" --manifest "$run/manifest.json" "${sel[@]}" --table
 }
 
+# Is each rule of the ledger of known crashes still about something?
+crash_audit()
+{
+	"$bin/cts-enum" --manifest "$run/manifest.json" --level 8 |
+		"$bin/cts-isolate" --audit
+}
+
 # Probes are notes beside the results: they never change what runs.
 probe()
 {
@@ -478,6 +495,7 @@ run) do_run ;;
 validate) do_validate ;;
 show-skips) in_scratch show_skips ;;
 probe) in_scratch probe ;;
+crash-audit) in_scratch crash_audit ;;
 resume) do_resume ;;
 rerun) do_rerun ;;
 rejudge) do_rejudge ;;
