@@ -1,0 +1,182 @@
+/* The rules for tolerances and for container formats. */
+#include "manifest_say.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dtype.h"
+#include "vocab.h"
+#include "xalloc.h"
+
+/*
+ * How wide a tolerance may be before the check says nothing: a relative one of
+ * 1 accepts a zero for anything; the values that ops are given are of the
+ * order of 1 to 10; and as many ulps as there are fractions accept any value
+ * of the right exponent.
+ */
+static double widest(const struct dtype *t, const char *key)
+{
+	if (t->cls != DT_FLOAT && t->cls != DT_COMPLEX)
+		return strcmp(key, "rtol") ? 2 : 0x1p-8;
+	if (!strcmp(key, "ulp"))
+		return ldexp(1, t->mantissa);
+	return !strcmp(key, "rtol") || t->mantissa >= 23 ? 1 : 16;
+}
+
+static void check_bound(struct check *c, const char *path, const char *key,
+			const struct dtype *t, const cJSON *item)
+{
+	if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble) ||
+	    item->valuedouble < 0)
+		check_say(c, path, "%s: expected a finite number from 0, got "
+			  "%s", key, check_got(item));
+	else if (t && item->valuedouble >= widest(t, key))
+		check_say(c, path, "%s of %s is so wide that the check is "
+			  "void, expected less than %g for %s", key,
+			  check_got(item), widest(t, key), t->name);
+}
+
+static void check_tolerance_value(struct check *c, const char *path,
+				  const struct dtype *t, const cJSON *item)
+{
+	static const char *const keys[] = { "rtol", "atol", "ulp", NULL };
+	const cJSON *x;
+	size_t i;
+
+	if (cJSON_IsArray(item) && cJSON_GetArraySize(item) == 2) {
+		check_bound(c, path, "rtol", t, item->child);
+		check_bound(c, path, "atol", t, item->child->next);
+		return;
+	}
+	if (!cJSON_IsObject(item) || !item->child) {
+		check_expected(c, path, "{\"rtol\": …, \"atol\": …}, "
+			       "{\"ulp\": …} or [rtol, atol]", item);
+		return;
+	}
+	cJSON_ArrayForEach(x, item) {
+		char *p = check_sub(path, x->string);
+
+		for (i = 0; keys[i] && strcmp(keys[i], x->string); i++)
+			;
+		if (keys[i])
+			check_bound(c, p, x->string, t, x);
+		else
+			check_say(c, p, "unknown key, expected rtol, atol or "
+				  "ulp");
+		free(p);
+	}
+	if (cJSON_GetObjectItemCaseSensitive(item, "ulp") &&
+	    item->child->next)
+		check_say(c, path, "ulp stands alone, not beside rtol or atol");
+}
+
+int manifest_split_tolerance(const char *key, char **op, char **dtype)
+{
+	const char *at = strrchr(key, ':'), *p;
+
+	if (!at)
+		at = strrchr(key, '/');
+	if (!at || at == key || !at[1])
+		return -1;
+	for (p = at + 1; *p == ' '; p++)
+		;
+	*op = xstrndup(key, (size_t)(at - key));
+	*dtype = xstrdup(p);
+	return 0;
+}
+
+void check_tolerances(struct check *c, const char *path,
+			     const cJSON *item)
+{
+	const struct dtype *t;
+	const cJSON *x;
+	char *op, *name;
+
+	if (!check_is_object(c, path, item))
+		return;
+	cJSON_ArrayForEach(x, item) {
+		char *p = check_sub(path, x->string);
+
+		if (manifest_split_tolerance(x->string, &op, &name) < 0) {
+			check_say(c, p, "expected 'op:dtype' or "
+				  "'category:dtype'");
+			free(p);
+			continue;
+		}
+		t = dtype_find(name);
+		if (!t)
+			check_unknown(c, p, "dtype", name, dtype_nearest(name));
+		check_tolerance_value(c, p, t, x);
+		free(op);
+		free(name);
+		free(p);
+	}
+}
+
+static const char *const formats[] = {
+	"int2_ternary", "int4_symmetric", "int4_asymmetric", "uint4", "nf4",
+	"fp4_e2m1", "fp4_bnb", "af4", "mxfp4", "nvfp4", "fp6_e3m2",
+	"fp6_e2m3", "mxfp6_e3m2", "mxfp6_e2m3", "fp8_e4m3fn", "fp8_e5m2",
+	"fp8_e4m3fnuz", "fp8_e5m2fnuz", "int8_symmetric", "int8_asymmetric",
+	"uint8", "e8m0fnu", "mxfp8_e4m3", "mxfp8_e5m2", "mxint8", NULL
+};
+
+static bool known_format(struct check *c, const char *path, const char *name)
+{
+	size_t i;
+
+	for (i = 0; formats[i]; i++)
+		if (!strcmp(formats[i], name))
+			return true;
+	check_unknown(c, path, "container format", name,
+		      vocab_nearest(name, formats));
+	return false;
+}
+
+void check_formats(struct check *c, const char *path, const cJSON *item)
+{
+	const cJSON *x;
+
+	if (!check_is_object(c, path, item))
+		return;
+	cJSON_ArrayForEach(x, item) {
+		char *p = check_sub(path, x->string);
+
+		known_format(c, p, x->string);
+		check_bool(c, p, x);
+		free(p);
+	}
+}
+
+static bool is_decoder(const cJSON *item)
+{
+	const char *s = cJSON_IsString(item) ? item->valuestring : "";
+	const char *at = strchr(s, ':');
+
+	return at && check_is_dotted(s, (size_t)(at - s)) &&
+	       check_is_dotted(at + 1, strlen(at + 1));
+}
+
+void check_decoders(struct check *c, const char *path,
+			   const cJSON *item)
+{
+	const cJSON *claimed = cJSON_GetObjectItemCaseSensitive(c->top,
+					"supported_container_formats");
+	const cJSON *x;
+
+	if (!check_is_object(c, path, item))
+		return;
+	cJSON_ArrayForEach(x, item) {
+		char *p = check_sub(path, x->string);
+
+		if (!is_decoder(x))
+			check_expected(c, p, "'module:function'", x);
+		if (known_format(c, p, x->string) &&
+		    !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(claimed,
+							x->string)))
+			check_say(c, p, "a decoder needs "
+				  "supported_container_formats.%s to be true",
+				  x->string);
+		free(p);
+	}
+}
