@@ -170,21 +170,3 @@ char *run_folder_stream(const char *name, struct err *e)
 	free(dir);
 	return NULL;
 }
-
-char *run_folder_file(const char *name, const char *leaf, struct err *e)
-{
-	bool is_dir = false;
-	char *dir, *path;
-
-	dir = resolve(name, &is_dir, e);
-	if (!dir)
-		return NULL;
-	if (!is_dir) {
-		err_set(e, EX_BADINPUT, "'%s' is not a run's folder", name);
-		free(dir);
-		return NULL;
-	}
-	path = xasprintf("%s/%s", dir, leaf);
-	free(dir);
-	return path;
-}

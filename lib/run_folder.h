@@ -15,11 +15,4 @@
  */
 char *run_folder_stream(const char *name, struct err *e);
 
-/*
- * The file called leaf in the folder of the run that name means; new.  NULL
- * with e set as above, or where name is a bare stream or "-".  The file need
- * not exist.
- */
-char *run_folder_file(const char *name, const char *leaf, struct err *e);
-
 #endif

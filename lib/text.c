@@ -7,7 +7,8 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-size_t text_char(const char *s)
+/* Length of the UTF-8 character at s, or 0 where there is none. */
+static size_t text_char(const char *s)
 {
 	return (size_t)utf8_len(s, strnlen(s, 4));
 }

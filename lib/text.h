@@ -12,9 +12,6 @@
  */
 char *text_cut(const char *s, size_t max);
 
-/* Length of the UTF-8 character at s, or 0 where there is none. */
-size_t text_char(const char *s);
-
 /*
  * Append s for a terminal: control bytes (all of them, C1 too) and LF become
  * '?', so that a message can neither move the cursor nor start a line.
