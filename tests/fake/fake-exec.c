@@ -400,6 +400,8 @@ int main(int argc, char **argv)
 		{ "obs", required_argument, NULL, 'o' },
 		{ "work", required_argument, NULL, 'w' },
 		{ "pad", required_argument, NULL, 'p' },
+		{ "device", required_argument, NULL, 'd' },	/* ignored */
+		{ "blobs", required_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 }
 	};
 	const char *zygote = NULL;
@@ -407,7 +409,7 @@ int main(int argc, char **argv)
 	int c;
 
 	prog_init("fake-exec", usage_text);
-	while ((c = prog_getopt(argc, argv, "", longs)) >= 0) {
+	while ((c = prog_getopt(argc, argv, "d:", longs)) >= 0) {
 		if (c == 'z')
 			zygote = optarg;
 		else if (c == 'o')

@@ -21,8 +21,3 @@ endif
 
 torture: all fakes ## kill processes of a run at random, resume, compare
 	@KILLS=$${KILLS:-200} bash tests/t3411-isolate-torture.t
-
-.PHONY: crash-audit
-crash-audit: all ## check the ledger of known crashes against DEVICE's cases
-	@bin/cts-enum --device "$${DEVICE:-cpu}" --level 8 | \
-		bin/cts-isolate --audit
