@@ -201,6 +201,14 @@ struct marks {
 	char got[CHECK_N][TEXT_MAX], want[CHECK_N][TEXT_MAX];
 };
 
+/* Texts of others, made one line. */
+static void one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ')
+			*s = ' ';
+}
+
 static void mark(struct marks *m, enum check which, bool ok, const char *got,
 		 const char *want)
 {
@@ -210,6 +218,8 @@ static void mark(struct marks *m, enum check which, bool ok, const char *got,
 	m->bad[which] = true;
 	snprintf(m->got[which], TEXT_MAX, "%s", got);
 	snprintf(m->want[which], TEXT_MAX, "%s", want);
+	one_line(m->got[which]);
+	one_line(m->want[which]);
 }
 
 static void settle(struct sample *p, const struct marks *m)
@@ -965,6 +975,8 @@ static enum outcome finish(const struct judge *j, struct jcase *c,
 	struct jw w;
 	char *why = r->why ? text_cut(r->why, 400) : NULL;
 
+	if (why)
+		one_line(why);
 	jw_init(&w, out);
 	jw_record(&w, "verdict", c->id, c->run);
 	write_about(&w, c);
