@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include "crash.h"
 #include "prog.h"
 #include "xalloc.h"
 
@@ -46,6 +47,8 @@ static int quiet_python(struct err *e)
 	fn = py_attr("faulthandler", "enable", e);
 	if (!fn)
 		return -1;
+	/* Ours first: Python's prints its stack and hands the signal on. */
+	crash_install();
 	/* By number: sys.stderr may be replaced by a backend. */
 	ret = PyObject_CallFunction(fn, "iO", 2, Py_False);
 	Py_DECREF(fn);
