@@ -160,14 +160,14 @@ void serve(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
 {
 	at::AutoDispatchBelowADInplaceOrView below;
 	c10::impl::ExcludeDispatchKeyGuard plain(c10::autocast_dispatch_keyset);
-	bool fault = faults::wanted(op, *stack);
+	faults::Visit visit(op, *stack, faults::KERNEL);
 
-	if (info.native && !fault && cpu_key(ks) == DispatchKey::CPU) {
+	if (info.native && !visit.wanted() &&
+	    cpu_key(ks) == DispatchKey::CPU) {
 		info.native->callBoxed(op, ks, stack);
 		return;
 	}
-	faults::Visit visit(op, *stack, fault);
-	if (visit.done())
+	if (visit.wanted() && visit.before(*stack))
 		return;
 	Call call(op, *stack, info.mixed || visit.mixed_ok());
 	c10::DeviceGuard guard(c10::Device(DEV,
@@ -181,13 +181,18 @@ void serve(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack,
 	}
 	try {
 		Draw swap(draw, call.device());
-		visit.run(*stack, [&] { on_cpu(op, ks, stack, info.own); });
+		if (visit.wanted())
+			visit.run(*stack,
+			    [&] { on_cpu(op, ks, stack, info.own); });
+		else
+			on_cpu(op, ks, stack, info.own);
 	} catch (...) {
 		call.sync();
 		throw;
 	}
 	call.finish(*stack, info.host);
-	visit.after(*stack);
+	if (visit.wanted())
+		visit.after(*stack);
 }
 
 std::vector<torch::Library *> libraries;

@@ -42,12 +42,100 @@ template <class F> PyObject *with_device(PyObject *arg, F f)
 	});
 }
 
+/* A plan that can't be read is a reason not to be imported. */
 PyObject *py_init(PyObject *, PyObject *)
 {
+	try {
+		faults::load_env();
+	} catch (const std::exception &e) {
+		PyErr_SetString(PyExc_ImportError, e.what());
+		return nullptr;
+	}
 	return guarded([] {
-		faults::load();
 		register_ops();
+		faults::interpose();
 		return none();
+	});
+}
+
+PyObject *py_load_faults(PyObject *, PyObject *arg)
+{
+	const char *file = PyUnicode_AsUTF8(arg);
+
+	if (!file)
+		return nullptr;
+	try {
+		faults::load(file);
+	} catch (const std::exception &e) {
+		PyErr_SetString(PyExc_ValueError, e.what());
+		return nullptr;
+	}
+	return guarded([] {
+		faults::interpose();
+		return none();
+	});
+}
+
+PyObject *py_clear_faults(PyObject *, PyObject *)
+{
+	return guarded([] {
+		faults::clear();
+		return none();
+	});
+}
+
+/* A list of what f makes of each of v; f returns a new reference. */
+template <class V, class F> PyObject *list_of(const V &v, F f)
+{
+	PyObject *l = PyList_New(0);
+
+	if (!l)
+		return nullptr;
+	for (auto &e : v) {
+		PyObject *o = f(e);
+		if (!o || PyList_Append(l, o) < 0) {
+			Py_XDECREF(o);
+			Py_DECREF(l);
+			return nullptr;
+		}
+		Py_DECREF(o);
+	}
+	return l;
+}
+
+PyObject *py_faults(PyObject *, PyObject *)
+{
+	return guarded([] {
+		return list_of(faults::counts(), [](const faults::Count &c) {
+			return Py_BuildValue("{s:s,s:s,s:i,s:L,s:L}", "rule",
+			    c.name.c_str(), "action", c.action.c_str(), "line",
+			    c.line, "matched",
+			    static_cast<long long>(c.matched), "fired",
+			    static_cast<long long>(c.fired));
+		});
+	});
+}
+
+PyObject *py_actions(PyObject *, PyObject *)
+{
+	return guarded([] {
+		return list_of(faults::actions(), [](const auto &a) {
+			return Py_BuildValue("ss", a.first.c_str(),
+			    a.second.c_str());
+		});
+	});
+}
+
+PyObject *py_applicable(PyObject *, PyObject *arg)
+{
+	const char *op = PyUnicode_AsUTF8(arg);
+
+	if (!op)
+		return nullptr;
+	return guarded([&] {
+		return list_of(faults::applicable(op), [](const auto &a) {
+			return PyUnicode_FromString(a.c_str());
+		});
 	});
 }
 
@@ -155,20 +243,9 @@ PyObject *py_served(PyObject *, PyObject *)
 
 PyObject *py_overloads(PyObject *, PyObject *)
 {
-	PyObject *l = PyList_New(0);
-
-	if (!l)
-		return nullptr;
-	for (auto &s : overloads()) {
-		PyObject *u = PyUnicode_FromString(s.c_str());
-		if (!u || PyList_Append(l, u) < 0) {
-			Py_XDECREF(u);
-			Py_DECREF(l);
-			return nullptr;
-		}
-		Py_DECREF(u);
-	}
-	return l;
+	return list_of(overloads(), [](const std::string &o) {
+		return PyUnicode_FromString(o.c_str());
+	});
 }
 
 PyMethodDef methods[] = {
@@ -187,6 +264,11 @@ PyMethodDef methods[] = {
 	{"check_guards", py_check_guards, METH_NOARGS, nullptr},
 	{"served", py_served, METH_NOARGS, nullptr},
 	{"overloads", py_overloads, METH_NOARGS, nullptr},
+	{"load_faults", py_load_faults, METH_O, nullptr},
+	{"clear_faults", py_clear_faults, METH_NOARGS, nullptr},
+	{"faults", py_faults, METH_NOARGS, nullptr},
+	{"actions", py_actions, METH_NOARGS, nullptr},
+	{"applicable", py_applicable, METH_O, nullptr},
 	{nullptr, nullptr, 0, nullptr},
 };
 

@@ -11,7 +11,7 @@
  *   own.cc      ops that are asked of other devices than the CPU
  *   autocast.cc which ops autocast touches
  *   module.cc   torch_refdev._C
- *   plan.cc match.cc act.cc process.cc autograd.cc   faults on request
+ *   plan.cc match.cc visit.cc act_*.cc   faults on request (faults.h, plan.h)
  */
 #ifndef REFDEV_H
 #define REFDEV_H

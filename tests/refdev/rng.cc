@@ -2,7 +2,7 @@
  * A generator of the device holds a CPU generator that draws for it: with the
  * same seed both sides draw the same numbers.
  */
-#include "refdev.h"
+#include "faults.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -46,6 +46,8 @@ struct Gen final : public c10::GeneratorImpl {
 	void set_state(const c10::TensorImpl &state) override
 	{
 		cpu.unsafeGetGeneratorImpl()->set_state(state);
+		if (faults::seed_only())
+			cpu.set_current_seed(cpu.current_seed());
 	}
 
 	c10::intrusive_ptr<c10::TensorImpl> get_state() const override

@@ -1,0 +1,172 @@
+/*
+ * Inside of the fault plans: rules, what they match, what they do.
+ */
+#ifndef REFDEV_PLAN_H
+#define REFDEV_PLAN_H
+
+#include "faults.h"
+
+#include <cjson/cJSON.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <random>
+
+namespace refdev::faults {
+
+using at::Tensor;
+using c10::IValue;
+using c10::OperatorHandle;
+using c10::Stack;
+
+/* A condition on a number, a truth value or a word; any of several. */
+struct Cond {
+	struct One {
+		enum Op { EQ, NE, LT, LE, GT, GE, RANGE, MULTIPLE, WORD } op;
+		double a, b;
+		std::string word;
+	};
+	std::vector<One> any;
+
+	bool operator()(double v) const;
+	bool operator()(const std::string &s) const;	/* glob */
+	bool numeric() const;
+};
+
+/* A condition on arguments. */
+struct Pred {
+	std::string arg;		/* name, number, "any", "all" */
+	bool negate = false;
+	std::vector<std::pair<std::string, Cond>> conds;
+	std::vector<std::pair<std::string, std::string>> relations;
+	std::vector<int64_t> shape;	/* -1: any */
+	bool has_shape = false;
+	int64_t size_dim = 0;
+	bool has_size = false;
+	Cond size;
+};
+
+struct Action;
+
+struct Rule {
+	std::string name, op;
+	int line = 0;
+	std::vector<std::string> ops, dtypes, forms;
+	std::vector<Pred> preds;
+	Cond nth;
+	bool has_nth = false;
+	std::string after;
+	std::atomic<bool> after_ran{false};
+	double prob = 1;
+	std::mt19937_64 rng;
+	std::mutex lock;
+	int grad = -1, autocast = -1;
+	const Action *action = nullptr;
+	std::map<std::string, const cJSON *> params;
+	cJSON *json = nullptr;		/* owns what params point to */
+
+	std::atomic<int64_t> matched{0}, fired{0};
+	std::vector<Tensor> kept;	/* of an earlier call */
+
+	double num(const char *key, double def) const;
+	std::string str(const char *key, const char *def) const;
+	bool has(const char *key) const { return params.count(key) > 0; }
+	/* Counts that the rule changed something, and says so in the log. */
+	void fire();
+};
+
+/* One call under one rule. */
+struct Site {
+	const OperatorHandle &op;
+	Rule &rule;
+	Level level;
+	Stack &stack;			/* arguments, after run() results */
+	Stack args;			/* the arguments as they were */
+	std::function<void()> kernel;
+
+	void run() { kernel(); }
+	void fire() { rule.fire(); }
+
+	/* Index of the argument that the rule's key names; -1: none. */
+	int arg(const char *key, const char *def) const;
+	bool writes(int i) const;	/* the schema says: argument i */
+	/*
+	 * f on each tensor of argument i, in place; true if it changed one.
+	 * What takes the place of a written argument is given back after
+	 * run() by restore().
+	 */
+	bool map_arg(int i, const std::function<Tensor(const Tensor &)> &f);
+	void restore();
+	/* f on each result tensor that the rule's "out" names. */
+	bool map_out(const std::function<Tensor(const Tensor &)> &f);
+	/* The same, but written arguments where nothing is returned. */
+	bool edit_out(const std::function<bool(Tensor &)> &f);
+
+	std::vector<std::pair<Tensor, Tensor>> swapped;	/* new, old */
+};
+
+/* What an overload must have for an action to show on it. */
+enum Need : unsigned {
+	N_TENSOR = 1,		/* a tensor argument */
+	N_TWO = 2,		/* two of them */
+	N_RESULT = 4,		/* a tensor result */
+	N_FRESH = 8,		/* a result that aliases nothing */
+	N_VIEW = 16,		/* a result that is a view */
+	N_WRITE = 32,		/* a written argument */
+	N_OUT = 64,		/* an out argument */
+	N_DIM = 128,		/* an argument that names a dimension */
+	N_RANDOM = 256,
+	N_LIST = 512,		/* a list of results */
+	N_DEFAULT = 1024,	/* an argument with a default */
+	N_GRAD = 2048,		/* differentiable */
+	N_MANY = 4096,		/* several results */
+	N_SORT = 8192,
+	N_ZEROS = 16384,
+};
+
+/* Where an action acts. */
+enum Place { AROUND, BEFORE, AFTER, ABOVE };
+
+struct Action {
+	const char *name, *group;
+	Place place;
+	unsigned need;
+	const char *params;		/* known keys, blank separated */
+	void (*fn)(Site &);		/* AROUND, AFTER, ABOVE: calls run() */
+	bool (*before)(Site &);		/* BEFORE: true if it served */
+};
+
+struct Table {
+	const Action *v;
+	size_t n;
+};
+Table misread_actions();
+Table compute_actions();
+Table contract_actions();
+Table error_actions();
+Table process_actions();
+Table rng_actions();
+Table autograd_actions();
+Table placement_actions();
+std::vector<const Action *> all_actions();
+const Action *find_action(const std::string &name);
+
+/* plan.cc */
+std::vector<Rule *> rules();
+bool any_rules() noexcept;
+void set_pending(const std::string &what);	/* raised at synchronise */
+void set_poison(const std::string &what);	/* raised from now on */
+const std::string &poison();
+/* match.cc */
+bool glob_op(const std::string &glob, const std::string &full);
+bool matches(Rule &r, const OperatorHandle &op, const Stack &stack);
+bool in_backward();
+std::string stride_class(const Tensor &t);
+/* A dense CPU tensor of the same values, conj and neg resolved. */
+Tensor values_of(const Tensor &t);
+
+}
+
+#endif
