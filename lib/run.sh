@@ -199,13 +199,24 @@ worker()
 		--blobs "$CTS_RUN/blobs" >>"$CTS_STREAM"
 }
 
+# hold: nobody else works in the run's folder while we, or workers of a run.sh
+# that was killed, do.  Those end soon, since their input has ended.
+hold()
+{
+	exec 9>"$run/.lock"
+	flock -n 9 || {
+		echo "run: waiting for the last workers in '$run'" >&2
+		flock 9
+	}
+}
+
 # sample_memory: note the most that the workers of this run had in memory,
 # together, what they share counted once.
 sample_memory()
 {
 	local peak=0 now pids
 	trap 'exit 0' TERM
-	while :; do
+	while kill -0 $$ 2>/dev/null; do
 		pids=$(grep -lsz "^CTS_RUN=$CTS_RUN\$" /proc/[0-9]*/environ |
 			sed 's/environ$/smaps_rollup/') || :
 		# shellcheck disable=SC2086
@@ -248,14 +259,15 @@ execute()
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	earlier
 	trap 'stopped=1; kill -TERM "$job" 2>/dev/null || :' INT TERM HUP
-	sample_memory &
+	sample_memory 9>&- &
 	helpers+=($!)
 	if [ -t 2 ]; then
-		"$bin/cts-report" --follow "$total" "$3" >&2 &
+		"$bin/cts-report" --follow "$total" "$3" >&2 9>&- &
 		helpers+=($!)
 	fi
 	# A worker that fails has met the end of the world, not a bad case.
-	parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
+	setpriv --pdeathsig KILL \
+		parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
 		--ungroup --halt now,fail=1 --joblog "$run/joblog.tsv" \
 		bash lib/run.sh worker <"$2" &
 	job=$!
@@ -288,7 +300,7 @@ run_cases()
 	: >"$run/.again"
 	ISOLATE=case execute confirm "$run/.cases" "$run/.again" || return
 	"$bin/cts-isolate" --settle "$run/.again" "$run/stream.jsonl" \
-		>"$run/.settled"
+		>"$run/.settled" || return
 	rm -f "$run/.again" "$run/.settled"
 }
 
@@ -328,6 +340,7 @@ do_run()
 	resolve
 	enumerate
 	name_run
+	hold
 	of_kind case <"$run/stream.jsonl" >"$run/.cases"
 	run_cases || rc=$?
 	finish "$rc"
@@ -344,6 +357,7 @@ do_resume()
 	case $s in
 	*.gz) die 2 "'$run' is complete; make rerun FROM=$run runs failures" ;;
 	esac
+	hold
 	"$bin/cts-isolate" --resume "$s" >"$run/.cases"
 	# It goes on as it began.
 	DEVICE=$(jq -r .device_name "$run/manifest.json")
@@ -489,6 +503,26 @@ probe()
 		--failures "$results/${key}_probe_failures.jsonl"
 }
 
+# A device that misbehaves as told; well if all of it is found.
+do_demo()
+{
+	local rc=0
+	run=$results/demo
+	rm -rf "$run"
+	mkdir -p "$results"
+	DEVICE=refdev LEVEL=2 OP='^(add|mul|sub|t)$' SAMPLES=3 OUT=$run \
+		CTS_REFDEV_FAULTS=$top/tests/refdev/demo.jsonl \
+		bash lib/run.sh run || rc=$?
+	[ "$rc" -eq 1 ] || die 4 "the misbehaving device came to $rc, not 1"
+	jq -e '.counts | .fail > 0 and .crash == 1 and
+		.pass + .fail + .crash == .cases' "$run/summary.json" \
+		>/dev/null || die 4 "the faults were not found, see $run"
+	printf '\n%s\n' "So does a device look that adds wrongly, copies where \
+a view is due, and crashes once
+(tests/refdev/demo.jsonl).  Every other case has its result.  More in
+$run/report.md"
+}
+
 verb=${1-}
 case $verb in
 run) do_run ;;
@@ -499,6 +533,7 @@ crash-audit) in_scratch crash_audit ;;
 resume) do_resume ;;
 rerun) do_rerun ;;
 rejudge) do_rejudge ;;
+demo) do_demo ;;
 triage) do_triage ;;
 worker) worker ;;
 *) die 2 "unknown verb '$verb'" ;;
