@@ -148,7 +148,7 @@ void extra_output(Site &s)
 	for (auto &v : s.stack)
 		if (v.isTensorList() && !v.toTensorVector().empty()) {
 			auto l = v.toTensorVector();
-			l.push_back(l.back());
+			l.push_back(l.back().alias());
 			v = c10::List<Tensor>(l);
 			s.fire();
 			return;
@@ -422,7 +422,7 @@ const Action contract_table[] = {
 	{"no_bits", "contract", AROUND, N_RESULT, "out", no_bits, nullptr},
 	{"unwritten", "contract", AROUND, N_WRITE, "returns", unwritten,
 	    nullptr},
-	{"not_returned", "contract", AROUND, N_WRITE | N_RESULT, "out",
+	{"not_returned", "contract", ABOVE, N_WRITE | N_RESULT, "out",
 	    not_returned, nullptr},
 	{"not_resized", "contract", AROUND, N_OUT, "", not_resized, nullptr},
 	{"resized", "contract", AROUND, N_OUT, "", resized, nullptr},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -116,7 +117,7 @@ bool number(const char *s, double *v)
 
 	errno = 0;
 	*v = strtod(s, &end);
-	return *s && !*end && !errno;
+	return *s && !*end && !errno && std::isfinite(*v);
 }
 
 Cond::One word_cond(const std::string &key, const std::string &s)

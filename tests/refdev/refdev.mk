@@ -3,9 +3,9 @@
 REFDEV := build/refdev
 REFDEV_SRC := $(wildcard tests/refdev/*.cc)
 REFDEV_OBJ := $(REFDEV_SRC:tests/refdev/%.cc=$(REFDEV)/obj/%.o)
-REFDEV_PY := $(wildcard tests/refdev/torch_refdev/*.py)
+REFDEV_PY := $(wildcard tests/refdev/py/*.py)
 REFDEV_OUT := $(REFDEV)/torch_refdev/_C.so \
-	$(REFDEV_PY:tests/refdev/%=$(REFDEV)/%)
+	$(REFDEV_PY:tests/refdev/py/%=$(REFDEV)/torch_refdev/%)
 # PyTorch's headers don't pass the project's warnings when precompiled.
 REFDEV_CXX = $(CXX) $(TORCH_CXXFLAGS) $(PY_CFLAGS) -std=gnu++20 -fPIC -O1 \
 	-fvisibility=hidden
@@ -28,7 +28,7 @@ $(REFDEV)/torch_refdev/_C.so: $(REFDEV_OBJ)
 	$(call say,LDXX)
 	$(Q)mkdir -p $(@D) && $(CXX) -shared -o $@ $^ $(TORCH_LDFLAGS) -lcjson
 
-$(REFDEV)/torch_refdev/%.py: tests/refdev/torch_refdev/%.py
+$(REFDEV)/torch_refdev/%.py: tests/refdev/py/%.py
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 -include $(wildcard $(REFDEV)/obj/*.d)
