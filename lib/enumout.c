@@ -261,7 +261,7 @@ static int write_account(struct sink *out, const struct planned *x,
 	jw_kstr(&w, "dtype", dtype_at(x->dtype)->name);
 	jw_kint(&w, "level", x->level);
 	jw_kstr(&w, "reason", x->reason);
-	jw_kstr(&w, "detail", why ? why->text : "");
+	jw_kstr(&w, "detail", x->detail ? x->detail : why ? why->text : "");
 	write_claim(&w, x);
 	jw_obj_end(&w);
 	return end_record(out, e);

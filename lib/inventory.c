@@ -36,8 +36,32 @@ static const struct { const char *key, *name; } flags[] = {
 	[ITEM_RANDOM] = { "random", "random" },
 	[ITEM_REF] = { "has_ref", "ref" },
 	[ITEM_ERRORS] = { "error_inputs", "errors" },
+	[ITEM_ARITHMETIC] = { "arithmetic", "arithmetic" },
+	[ITEM_MANY] = { "has_many", "many" },
+	[ITEM_RANK2] = { "has_rank2", "rank2" },
+	[ITEM_RANK3] = { "has_rank3", "rank3" },
+	[ITEM_IMAGE] = { "has_image", "image" },
 };
 _Static_assert(sizeof(flags) / sizeof(*flags) == ITEM_NFLAGS, "all flags");
+
+static const struct { const char *key, *name; } sets[] = {
+	[ITEM_FORWARD] = { "dtypes", "forward" },
+	[ITEM_BACKWARD] = { "backward_dtypes", "backward" },
+	[ITEM_INPLACE_DTYPES] = { "inplace_dtypes", "inplace" },
+	[ITEM_OUT_DTYPES] = { "out_dtypes", "out" },
+	[ITEM_ERROR_DTYPES] = { "error_dtypes", "errors" },
+};
+_Static_assert(sizeof(sets) / sizeof(*sets) == ITEM_NSETS, "all sets");
+
+int item_set_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ITEM_NSETS; i++)
+		if (!strcmp(sets[i].name, name))
+			return i;
+	return -1;
+}
 
 int item_flag_find(const char *name)
 {
@@ -85,9 +109,9 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	for (i = 0; i < ITEM_NFLAGS; i++)
 		if (rec_bool_opt(o, flags[i].key, false))
 			it->flags |= 1u << i;
-	it->dtypes = dtype_bits(cJSON_GetObjectItemCaseSensitive(o, "dtypes"));
-	it->backward = dtype_bits(cJSON_GetObjectItemCaseSensitive(o,
-							"backward_dtypes"));
+	for (i = 0; i < ITEM_NSETS; i++)
+		it->dtypes[i] = dtype_bits(cJSON_GetObjectItemCaseSensitive(o,
+								sets[i].key));
 	it->level = (int)rec_int_opt(o, "level", 0);
 	it->devices = (int)rec_int_opt(o, "devices", 1);
 	it->mb = (long)rec_int_opt(o, "mb", 0);

@@ -15,15 +15,24 @@
 enum item_flag {
 	ITEM_OUT, ITEM_INPLACE, ITEM_AUTOGRAD, ITEM_FORWARD_AD, ITEM_GRADGRAD,
 	ITEM_SPARSE, ITEM_FACTORY, ITEM_RANDOM, ITEM_REF, ITEM_ERRORS,
+	ITEM_ARITHMETIC,	/* elementwise, or a reduction */
+	ITEM_MANY, ITEM_RANK2, ITEM_RANK3, ITEM_IMAGE,	/* its samples' shapes */
 	ITEM_NFLAGS
 };
 int item_flag_find(const char *name);	/* "inplace"; -1 if unknown */
 
+/* Sets of dtypes: for which a way of calling an op has samples on the CPU. */
+enum item_set {
+	ITEM_FORWARD, ITEM_BACKWARD, ITEM_INPLACE_DTYPES, ITEM_OUT_DTYPES,
+	ITEM_ERROR_DTYPES,
+	ITEM_NSETS
+};
+int item_set_find(const char *name);	/* "backward"; -1 if unknown */
+
 struct item {
 	char *suite, *op, *name, *aten;
 	unsigned flags;		/* 1 << enum item_flag */
-	uint64_t dtypes;	/* 1 << index of dtype_at() */
-	uint64_t backward;
+	uint64_t dtypes[ITEM_NSETS];	/* 1 << index of dtype_at() */
 	int level;		/* 0: as coverage/levels.jsonl says */
 	int devices;		/* that it needs */
 	long mb;		/* memory that it needs, 0: little */

@@ -477,6 +477,7 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	if (sub(c, rec, "alias", false, &o->alias) < 0 ||
 	    sub(c, rec, "mutated", false, &o->mutated) < 0 ||
 	    sub(c, rec, "guard", true, &o->guard) < 0 ||
+	    sub(c, rec, "guard_ref", true, &o->guard_ref) < 0 ||
 	    sub(c, rec, "where", false, &o->where) < 0 ||
 	    sub(c, rec, "version", false, &o->version) < 0 ||
 	    sub(c, rec, "sensitivity", false, &o->sensitivity) < 0)

@@ -11,7 +11,7 @@
 #include "xalloc.h"
 
 struct tables {
-	struct rules *levels, *capabilities, *oracles;
+	struct rules *levels, *capabilities, *oracles, *undefined;
 	struct variants *variants;
 };
 
@@ -22,6 +22,7 @@ struct tables *tables_load(struct err *e)
 	if (!(t->levels = rules_load("levels", "level", e)) ||
 	    !(t->capabilities = rules_load("capabilities", "capability", e)) ||
 	    !(t->oracles = rules_load("oracles", "oracle", e)) ||
+	    !(t->undefined = rules_load("undefined", "account", e)) ||
 	    !(t->variants = variants_load(e))) {
 		tables_free(t);
 		return NULL;
@@ -36,6 +37,7 @@ void tables_free(struct tables *t)
 	rules_free(t->levels);
 	rules_free(t->capabilities);
 	rules_free(t->oracles);
+	rules_free(t->undefined);
 	variants_free(t->variants);
 	free(t);
 }
@@ -87,8 +89,9 @@ static const char *dtype_reason(enum claim c)
  * The level comes first: there are far more cases above it than below, and
  * nobody asked what the manifest says of them.
  */
-static void judge(struct planned *x, const struct manifest *m,
-		  const struct selection *s, const struct variant *v)
+static void judge(struct planned *x, const struct tables *t,
+		  const struct manifest *m, const struct selection *s,
+		  const struct variant *v)
 {
 	const char *op = x->item->op;
 	const cJSON *count = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
@@ -102,6 +105,9 @@ static void judge(struct planned *x, const struct manifest *m,
 		x->reason = "level_filtered";
 		return;
 	}
+	x->reason = rules_find(t->undefined, x->variant, x->dtype, &x->detail);
+	if (x->reason)
+		return;
 	c = manifest_op(m, op);
 	if (c != CLAIM_YES) {
 		x->reason = c == CLAIM_NO ? "op_excluded" : "op_not_listed";
@@ -204,7 +210,7 @@ static void plan_variant(struct plan *p, const struct selection *s,
 			continue;
 		}
 		describe(&x, t, v);
-		judge(&x, m, s, v);
+		judge(&x, t, m, s, v);
 		p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
 		p->v[p->n++] = x;
 	}
@@ -336,6 +342,7 @@ int select_plan(struct plan *p, const struct selection *s,
 			rules_item(t->levels, it);
 			rules_item(t->capabilities, it);
 			rules_item(t->oracles, it);
+			rules_item(t->undefined, it);
 		}
 		for (k = 0; variants_at(t->variants, k); k++)
 			if (wanted)

@@ -39,6 +39,7 @@ struct planned {
 	const char *level_reason, *capability, *oracle;
 	const char *reason;	/* why it does not run; NULL: it runs */
 	const char *claim;	/* "supported_dtypes", "capabilities", … */
+	const char *detail;	/* why, where a ledger says it; or NULL */
 };
 
 struct plan {

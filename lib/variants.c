@@ -14,7 +14,8 @@ struct line {
 	struct variant var;
 	cJSON *o;		/* owns the strings */
 	unsigned needs, without;
-	bool backward, has_op, has_except;
+	int set;		/* enum item_set */
+	bool has_op, has_except;
 	struct pyre op, except;
 	uint64_t classes;	/* dtypes of those classes */
 	const cJSON *one_of;
@@ -112,7 +113,10 @@ static int read_line(struct line *l, struct err *e)
 	l->var.level = (int)rec_int_opt(o, "level", 1);
 	l->var.devices = (int)rec_int_opt(o, "devices", 1);
 	l->var.mb = (long)rec_int_opt(o, "mb", 0);
-	l->backward = !strcmp(rec_str_opt(o, "dtypes_of", ""), "backward");
+	l->set = item_set_find(rec_str_opt(o, "dtypes_of", "forward"));
+	if (l->set < 0)
+		return err_set(e, EX_ENVIRON, "unknown set '%s' in 'dtypes_of'",
+			       rec_str_opt(o, "dtypes_of", ""));
 	if (!l->var.name || !*l->var.reason || l->var.level < 1 ||
 	    l->var.level > 8)
 		return err_set(e, EX_ENVIRON, "a variant needs a name, a "
@@ -206,8 +210,7 @@ uint64_t variants_dtypes(const struct variants *v, size_t i,
 	    (l->has_op && !pyre_search(&l->op, it->op)) ||
 	    (l->has_except && pyre_search(&l->except, it->op)))
 		return 0;
-	bits = l->backward ? it->dtypes & it->backward : it->dtypes;
-	bits &= l->classes;
+	bits = it->dtypes[ITEM_FORWARD] & it->dtypes[l->set] & l->classes;
 	if (!l->one_of)
 		return bits;
 	cJSON_ArrayForEach(x, l->one_of)

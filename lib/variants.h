@@ -9,7 +9,9 @@
  *	capability	what the manifest must claim (else: the op's own)
  *	oracle		where the truth comes from (else: the op's own)
  *	needs, without	flags of the item, see inventory.h
- *	dtypes_of	"backward": of those that gradients are defined for
+ *	dtypes_of	a set of the item's, see inventory.h: "backward", those
+ *			that gradients are defined for; "inplace", "out",
+ *			"errors", those with samples for it on the CPU
  *	classes		["float","complex"]: kinds of dtype that it makes
  *			sense for; bool uint int float complex
  *	one_of		["float32","int64"]: only the first of these that the op

@@ -104,6 +104,9 @@ struct ctt_copying {
 
 	at::Tensor copy(const at::Tensor &src, int input)
 	{
+		// A tensor without data is the same on every device.
+		if (src.is_meta())
+			return src;
 		if (!has_storage(src) || src.is_quantized() ||
 		    src.is_nested() || !src.is_cpu())
 			return copy_whole(src, input);

@@ -66,6 +66,7 @@ struct observation {
 struct how {
 	uint64_t seed;
 	uint64_t host;		/* positional arguments that stay on the CPU */
+	bool random;		/* known to draw random numbers */
 	bool twice;		/* on the device, to see whether it repeats */
 };
 

@@ -275,29 +275,46 @@ static void mutations(struct jw *w, const struct side *s)
 	jw_arr_end(w);
 }
 
-static void guards(struct jw *w, const struct side *s)
+static void guard_list(struct jw *w, const struct side *s)
 {
-	bool open = false;
 	size_t i;
 
+	jw_arr(w);
 	for (i = 0; i < s->nchange; i++) {
 		const struct ctt_change *c = &s->change[i];
 
 		if (c->inside)
 			continue;
-		if (!open) {
-			jw_key(w, "guard");
-			jw_arr(w);
-			open = true;
-		}
 		jw_obj(w);
 		jw_kint(w, "tensor", c->input);
 		jw_kstr(w, "where", c->where);
 		jw_kint(w, "at", c->at);
 		jw_obj_end(w);
 	}
-	if (open)
-		jw_arr_end(w);
+	jw_arr_end(w);
+}
+
+static bool any_outside(const struct side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nchange; i++)
+		if (!s->change[i].inside)
+			return true;
+	return false;
+}
+
+/* Bytes outside of the views; the reference's too where it changed any. */
+static void guards(struct jw *w, const struct observation *o)
+{
+	if (any_outside(&o->dev)) {
+		jw_key(w, "guard");
+		guard_list(w, &o->dev);
+	}
+	if (any_outside(&o->ref)) {
+		jw_key(w, "guard_ref");
+		guard_list(w, &o->ref);
+	}
 }
 
 /* The inputs as the device was given them, with the originals' elements. */
@@ -380,7 +397,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 		both(&x.w, "alias", o, aliases);
 	if (o->ref.nchange || o->dev.nchange)
 		both(&x.w, "mutated", o, mutations);
-	guards(&x.w, &o->dev);
+	guards(&x.w, o);
 	if (o->repeated)
 		jw_kstr(&x.w, "repeat", o->repeat_same ? "same" : "differs");
 	reached(&x.w, o);

@@ -32,33 +32,104 @@ def short(dtype):
     return str(dtype).removeprefix("torch.")
 
 
-def is_random(entry):
-    """Whether the first sample draws from the default generator."""
-    dtypes = sorted(entry.dtypes, key=str)
-    for dtype in (torch.float32, *dtypes):
-        if dtype not in entry.dtypes:
-            continue
-        try:
-            sample = next(iter(entry.sample_inputs("cpu", dtype)))
-            before = torch.get_rng_state()
-            entry.op(sample.input, *sample.args, **sample.kwargs)
-            return not torch.equal(before, torch.get_rng_state())
-        except Exception:
-            return False
-    return False
+def first_samples(entry, dtype, n):
+    """Its first samples, as far as the generator comes."""
+    batch = []
+    try:
+        for s in itertools.islice(entry.sample_inputs("cpu", dtype), n):
+            batch.append(s)
+    except Exception:
+        pass
+    return batch
 
 
-def has_errors(entry):
-    """Whether there are inputs that must be refused."""
-    if entry.error_inputs_func is None:
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (tuple, list)):
+        return []
+    return [t for v in value for t in tensors(v)]
+
+
+def outcome(entry, sample, shift):
+    """The tensors of a call whose every seed is moved by shift."""
+    real = torch.manual_seed
+    torch.manual_seed = lambda n: real(n + shift)
+    try:
+        torch.manual_seed(1)
+        return tensors(entry.op(sample.input, *sample.args, **sample.kwargs))
+    except Exception:
+        return []
+    finally:
+        torch.manual_seed = real
+
+
+def differ(a, b):
+    if a.layout is not torch.strided:
         return False
     try:
-        return next(iter(entry.error_inputs("cpu")), None) is not None
+        return a.shape != b.shape or bool(
+            ((a != b) & ((a == a) | (b == b))).any())
     except Exception:
         return False
 
 
+def sets_seed(entry):
+    """Whether the database's call seeds the generator and puts it back, so that
+    its state doesn't tell that the op draws from it."""
+    code = getattr(entry.op, "__code__", None)
+    return code is not None and "wrapper_set_seed" in code.co_names
+
+
+def is_random(entry, sample):
+    """Whether another seed gives another result."""
+    return any(differ(a, b) for a, b in zip(outcome(entry, sample, 0),
+                                            outcome(entry, sample, 9)))
+
+
+def takes_inplace(entry, dtype):
+    fn = entry.get_inplace()
+    return fn is not None and any(
+        not s.broadcasts_input and refuses_not(fn, s.input, s.args, s.kwargs)
+        for s in first_samples(entry, dtype, 4))
+
+
+def takes_out(entry, dtype):
+    return entry.supports_out and any(
+        True for _ in itertools.islice(
+            MODES["out"](entry, dtype)[1], 1))
+
+
+def has_errors(entry, dtype):
+    """Whether the CPU refuses any of the inputs that are to be refused."""
+    try:
+        fn, batch = errors(entry, dtype)
+        return any(refuses(fn, *sample) for sample in batch)
+    except Exception:
+        return False
+
+
+def refuses(fn, args, kwargs):
+    try:
+        fn(*args, **kwargs)
+        return False
+    except Exception:
+        return True
+
+
+def names_where(holds, entry, dtypes):
+    return sorted(short(d) for d in dtypes if holds(entry, d))
+
+
 def describe(entry):
+    main = torch.float32 if torch.float32 in entry.dtypes else \
+        min(entry.dtypes, key=str, default=None)
+    batch = first_samples(entry, main, 10) if main else []
+    dense = [t for s in batch for t in tensors((s.input, s.args, s.kwargs))
+             if t.layout is torch.strided]
+    kind = {c.__name__ for c in type(entry).__mro__}
     return {
         "v": 1, "kind": "opinfo", "id": "", "run": "",
         "op": key_of(entry), "name": entry.name,
@@ -66,6 +137,10 @@ def describe(entry):
         "aten": entry.aten_name or "",
         "dtypes": sorted(short(d) for d in entry.dtypes),
         "backward_dtypes": sorted(short(d) for d in entry.backward_dtypes),
+        "inplace_dtypes": names_where(takes_inplace, entry, entry.dtypes),
+        "out_dtypes": names_where(takes_out, entry, entry.dtypes),
+        "error_dtypes": sorted(map(short, entry.dtypes))
+        if has_errors(entry, main) else [],
         "supports_out": bool(entry.supports_out),
         "inplace": entry.get_inplace() is not None,
         "supports_autograd": bool(entry.supports_autograd),
@@ -73,21 +148,38 @@ def describe(entry):
         "supports_gradgrad": bool(entry.supports_gradgrad),
         "sparse": any(getattr(entry, a, False) for a in SPARSE),
         "factory": bool(entry.is_factory_function),
-        "random": is_random(entry),
+        "random": sets_seed(entry) and
+        any(is_random(entry, s) for s in batch),
         "has_ref": callable(entry.ref) and
         getattr(entry.ref, "__name__", "") != "_NOTHING",
-        "error_inputs": has_errors(entry),
+        "error_inputs": entry.error_inputs_func is not None,
+        "arithmetic": bool(kind & {"UnaryUfuncInfo", "BinaryUfuncInfo",
+                                   "ReductionOpInfo"}),
+        "has_many": any(t.numel() > 1 for t in dense),
+        "has_rank2": any(t.dim() > 1 and min(t.shape[-2:]) > 1
+                         for t in dense),
+        "has_rank3": any(t.dim() > 2 and t.numel() > 1 for t in dense),
+        "has_image": any(t.dim() in (4, 5) and t.shape[1] > 1 for t in dense),
         "db": "op_db",
     }
+
+
+def accelerator():
+    """The device that "auto" means, where PyTorch knows of one."""
+    try:
+        return {"accelerator": torch.accelerator.current_accelerator().type}
+    except Exception:
+        return {}
 
 
 def inventory():
     """The lines of the inventory, first the PyTorch that it is of."""
     yield json.dumps({"v": 1, "kind": "torch", "id": "", "run": "",
                       "version": torch.__version__,
-                      "python": platform.python_version()})
+                      "python": platform.python_version(),
+                      **accelerator()}, separators=(",", ":"))
     for key in sorted(entries):
-        yield json.dumps(describe(entries[key]))
+        yield json.dumps(describe(entries[key]), separators=(",", ":"))
 
 
 def seed(n):
@@ -99,7 +191,9 @@ def seed(n):
 
 def call(entry, dtype, grad=False):
     """(callable, samples as (args, kwargs)) of a plain call."""
-    return entry.op, (((s.input, *s.args), s.kwargs) for s in
+    seeded = sets_seed(entry)
+    return entry.op, (((s.input, *s.args), s.kwargs, entry.op,
+                       seeded and is_random(entry, s)) for s in
                       entry.sample_inputs("cpu", dtype, requires_grad=grad))
 
 
@@ -233,8 +327,9 @@ def with_gradients(layout="dense", order=1):
     def mode(entry, dtype):
         def each():
             for s in entry.sample_inputs("cpu", dtype, requires_grad=True):
-                yield (s.input, *s.args), s.kwargs, gradients(
-                    process(entry, s), layout, order)
+                yield ((s.input, *s.args), s.kwargs,
+                       gradients(process(entry, s), layout, order),
+                       sets_seed(entry) and is_random(entry, s))
         return None, each()
     return mode
 
@@ -263,7 +358,9 @@ def tangents(fn):
 
 
 def jvp(entry, dtype):
-    return tangents(entry.op), call(entry, dtype, grad=True)[1]
+    fn = tangents(entry.op)
+    return fn, ((args, kwargs, fn, random) for args, kwargs, _, random
+                in call(entry, dtype, grad=True)[1])
 
 
 MODES = {
@@ -278,7 +375,7 @@ MODES = {
 
 
 def samples(key, dtype, mode, n, limit):
-    """[(callable, args, kwargs), …] of an entry; at most limit, 0: all."""
+    """[(callable, args, kwargs, random), …] of an entry; at most limit, 0: all."""
     entry = entries.get(key)
     if entry is None:
         raise LookupError("unknown op '%s'" % key)
@@ -286,4 +383,5 @@ def samples(key, dtype, mode, n, limit):
     fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
         batch = itertools.islice(batch, limit)
-    return [(s[2] if len(s) > 2 else fn, s[0], s[1]) for s in batch]
+    return [(s[2] if len(s) > 2 else fn, s[0], s[1],
+             len(s) > 3 and s[3]) for s in batch]

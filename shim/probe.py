@@ -282,4 +282,4 @@ def probe(device):
         status, note = attempt(fn, *args)
         yield json.dumps({"v": 1, "kind": "probe", "id": "", "run": "",
                           "probe": kind, "name": name, "status": status,
-                          "note": note})
+                          "note": note}, separators=(",", ":"))

@@ -10,7 +10,7 @@
 #include "obsw.h"
 #include "prog.h"
 #include "seed.h"
-#include "variant.h"
+#include "form.h"
 #include "xalloc.h"
 
 static double now(void)
@@ -121,7 +121,7 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
-/* The entry's samples in that mode: a new list of (callable, args, kwargs). */
+/* The entry's samples in that mode: a new list of tuples. */
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 			      const char *mode, struct err *e)
 {
@@ -168,7 +168,7 @@ static int write_oracle_failure(struct runcase *r, const struct case_rec *c,
  * where it takes inputs that are meant to be refused, there is no sample.
  */
 static int write_sample(struct runcase *r, const struct case_rec *c,
-			const struct variant *v, int i,
+			const struct form *v, int i,
 			const struct observation *o, PyObject *args,
 			PyObject *kwargs, struct err *e)
 {
@@ -189,16 +189,17 @@ static int write_sample(struct runcase *r, const struct case_rec *c,
 
 /* One call observed: 1 with a record of it, 0 without one, -1 with e set. */
 static int one_sample(struct runcase *r, const struct case_rec *c,
-		      const struct variant *v, int i, PyObject *fn,
+		      const struct form *v, int i, PyObject *sample,
 		      PyObject *args, PyObject *kwargs, struct err *e)
 {
 	struct how how = {
 		.seed = seed_for_case(c->id, c->seed) + (uint64_t)i,
 		.host = hostargs_of(&r->hostargs, c->op),
-		.twice = v->twice,
+		.random = PyTuple_GET_ITEM(sample, 3) == Py_True,
+		.twice = v->twice && strcmp(c->oracle, "metadata"),
 	};
 	struct observation o;
-	int rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
+	int rc = observe(&o, r->lab, PyTuple_GET_ITEM(sample, 0), args, kwargs, &how, e);
 
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, args, kwargs, e);
@@ -211,21 +212,20 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
  * or one alone by turns; only when it makes a difference, unless must.
  */
 static int one_laid(struct runcase *r, const struct case_rec *c,
-		    const struct variant *v, int i, int operand, bool must,
+		    const struct form *v, int i, int operand, bool must,
 		    PyObject *sample, struct err *e)
 {
 	struct ctt_lay lay = v->lay;
-	PyObject *fn = PyTuple_GetItem(sample, 0);
 	PyObject *args = PyTuple_GetItem(sample, 1);
 	PyObject *kwargs = PyTuple_GetItem(sample, 2);
 	PyObject *a, *k;
 	bool applied;
 	int rc = 0;
 
-	if (!fn || !args || !kwargs)
+	if (!args || !kwargs || PyTuple_GET_SIZE(sample) < 4)
 		return py_error(e, EX_ENVIRON, NULL);
-	if (!variant_lays(v))
-		return one_sample(r, c, v, i, fn, args, kwargs, e);
+	if (!form_lays(v))
+		return one_sample(r, c, v, i, sample, args, kwargs, e);
 	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
 	if (call_lay(r->lab->api, &r->lab->types, args, kwargs, &lay, operand,
 		     &a, &k, &applied, e)) {
@@ -233,7 +233,7 @@ static int one_laid(struct runcase *r, const struct case_rec *c,
 		return -1;
 	}
 	if (applied || must)
-		rc = one_sample(r, c, v, i, fn, a, k, e);
+		rc = one_sample(r, c, v, i, sample, a, k, e);
 	Py_DECREF(a);
 	Py_DECREF(k);
 	return rc;
@@ -258,11 +258,11 @@ static int operands_of(struct runcase *r, PyObject *sample)
  * alone, at least until each had its turn.  How many were observed, or -1.
  */
 static int all_samples(struct runcase *r, const struct case_rec *c,
-		       const struct variant *v, PyObject *list, struct err *e)
+		       const struct form *v, PyObject *list, struct err *e)
 {
 	int n = (int)PyList_GET_SIZE(list), runs = n, turns, i, rc, done = 0;
 
-	if (n && variant_lays(v)) {
+	if (n && form_lays(v)) {
 		turns = 1 + operands_of(r, PyList_GET_ITEM(list, 0));
 		runs = n > turns ? n : turns;
 	}
@@ -272,7 +272,7 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 
 		if (c->only >= 0 && i != c->only)
 			continue;
-		if (variant_lays(v)) {
+		if (form_lays(v)) {
 			turns = operands_of(r, sample);
 			operand = turns > 1 ? i % (turns + 1) - 1 : -1;
 		}
@@ -285,10 +285,10 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 	return done;
 }
 
-static const struct variant *check_case(const struct case_rec *c,
+static const struct form *check_case(const struct case_rec *c,
 					struct err *e)
 {
-	const struct variant *v = variant_find(c->variant);
+	const struct form *v = form_find(c->variant);
 
 	if (strcmp(c->suite, "opinfo"))
 		err_set(e, EX_BADINPUT, "unknown suite '%s'", c->suite);
@@ -306,7 +306,7 @@ static const struct variant *check_case(const struct case_rec *c,
 int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 {
 	double t0 = now();
-	const struct variant *v = check_case(c, e);
+	const struct form *v = check_case(c, e);
 	PyObject *list;
 	struct err why;
 	int done, rc = -1;

@@ -62,6 +62,7 @@ struct exec {
 	char **files;
 	size_t nfiles;
 	double t0;
+	double t_zygote_s;	/* what the zygote's imports took */
 	struct lab lab;
 };
 
@@ -128,7 +129,7 @@ static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
 
 	if (runcase_init(&r, &x->lab, x->out, x->blobs, &e))
 		return prog_fail_err(&e);
-	r.t_import_s = now() - x->t0;
+	r.t_import_s = x->t_zygote_s + now() - x->t0;
 	for (rc = first ? 1 : rec_next(in, &rec, &e); rc > 0;
 	     rc = rec_next(in, &rec, &e)) {
 		if (first)
@@ -176,6 +177,7 @@ static int serve(struct exec *x)
 	if (x->device && x->lab.adapter.dev.fork == DEVICE_FORK_OK &&
 	    lab_device(&x->lab, x->device, NULL, &e))
 		return prog_fail_err(&e);
+	x->t_zygote_s = now() - x->t0;
 	if (zygote_serve(x->zygote, 0, x->ready_fd, zygote_child, x, &e))
 		return prog_fail_err(&e);
 	return 0;

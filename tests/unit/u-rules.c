@@ -22,9 +22,9 @@ static struct item make(const char *op, const char *name, unsigned flags)
 		.name = (char *)name, .flags = flags,
 	};
 
-	it.dtypes = UINT64_C(1) << index_of("float32") |
+	it.dtypes[ITEM_FORWARD] = UINT64_C(1) << index_of("float32") |
 		    UINT64_C(1) << index_of("int64");
-	it.backward = UINT64_C(1) << index_of("float32");
+	it.dtypes[ITEM_BACKWARD] = UINT64_C(1) << index_of("float32");
 	return it;
 }
 
@@ -93,7 +93,7 @@ static void test_variants(void)
 	ok(!variants_at(v, 4), "four of them");
 	is_int(variants_dtypes(v, 3, &plain), UINT64_C(1) << index_of("int64"),
 	       "the first that it has");
-	is_int(variants_dtypes(v, 0, &plain), plain.dtypes, "plain: all");
+	is_int(variants_dtypes(v, 0, &plain), plain.dtypes[ITEM_FORWARD], "plain: all");
 	is_int(variants_dtypes(v, 1, &plain), 0, "a flag is needed");
 	is_int(variants_dtypes(v, 1, &grad), grad.backward, "then: backward's");
 	is_int(variants_dtypes(v, 1, &bad), 0, "but not for an exception");

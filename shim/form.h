@@ -1,14 +1,15 @@
 /*
- * variant: the ways in which the engine sees one and the same op differently.
+ * form: what a variant of coverage/variants.jsonl means to the engine: how the
+ * op is called, and how its operands are laid out.
  */
-#ifndef CTS_VARIANT_H
-#define CTS_VARIANT_H
+#ifndef CTS_FORM_H
+#define CTS_FORM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "cts_torch.h"
 
-struct variant {
+struct form {
 	const char *name;
 	const char *mode;	/* of opinfo.samples: how it is called */
 	struct ctt_lay lay;	/* of its operands, one at a time and all */
@@ -16,10 +17,10 @@ struct variant {
 	bool twice;		/* run on the device again and compare */
 };
 
-const struct variant *variant_find(const char *name);	/* NULL: unknown */
-const struct variant *variant_at(size_t i);		/* NULL past the end */
+const struct form *form_find(const char *name);	/* NULL: unknown */
+const struct form *form_at(size_t i);		/* NULL past the end */
 
 /* Whether the variant lays operands out anew. */
-bool variant_lays(const struct variant *v);
+bool form_lays(const struct form *v);
 
 #endif

@@ -1,11 +1,11 @@
-#include "variant.h"
+#include "form.h"
 
 #include <string.h>
 
 /* An odd number of elements: no vector's width divides it. */
 #define OFF 7
 
-static const struct variant variants[] = {
+static const struct form forms[] = {
 	{ "plain", "call", { 0 }, false, false },
 	{ "repeat", "call", { 0 }, false, true },
 	{ "offset", "call", { CTT_VIEW_DENSE, 0, OFF, 0 }, false, false },
@@ -49,23 +49,23 @@ static const struct variant variants[] = {
 	{ "jvp", "jvp", { 0 }, false, false },
 };
 
-const struct variant *variant_at(size_t i)
+const struct form *form_at(size_t i)
 {
-	return i < sizeof(variants) / sizeof(*variants) ? &variants[i] : NULL;
+	return i < sizeof(forms) / sizeof(*forms) ? &forms[i] : NULL;
 }
 
-const struct variant *variant_find(const char *name)
+const struct form *form_find(const char *name)
 {
-	const struct variant *v;
+	const struct form *v;
 	size_t i;
 
-	for (i = 0; (v = variant_at(i)); i++)
+	for (i = 0; (v = form_at(i)); i++)
 		if (!strcmp(v->name, name))
 			return v;
 	return NULL;
 }
 
-bool variant_lays(const struct variant *v)
+bool form_lays(const struct form *v)
 {
 	return v->lay.view || v->lay.values || v->lay.offset;
 }
