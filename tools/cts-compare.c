@@ -156,6 +156,9 @@ static int do_record(struct app *a, const struct rec *r)
 	case REC_CASE:
 		jcase_about(open_case(a, r), r->json);
 		n = number(a, r);
+		if (a->listed[n])
+			return err_set(&a->e, EX_BADINPUT, "%s: case '%s' "
+				       "comes twice", rec_where(a->in), r->id);
 		a->listed[n] = true;
 		a->judged[n] = false;
 		break;
