@@ -185,6 +185,9 @@ point_latest()
 worker()
 {
 	local iso=() exec=()
+	exec 8>>"$CTS_RUN/.workers"
+	flock -s 8
+	alive "$CTS_MASTER" || exit 4	# our run.sh: see hold
 	add_opt iso --timeout "${TIMEOUT-}"
 	add_opt iso --mode "${ISOLATE-}"
 	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
@@ -199,15 +202,25 @@ worker()
 		--blobs "$CTS_RUN/blobs" >>"$CTS_STREAM"
 }
 
-# hold: nobody else works in the run's folder while we, or workers of a run.sh
-# that was killed, do.  Those end soon, since their input has ended.
+# alive PID: it runs, and is not only waiting to be buried.
+alive()
+{
+	local state=Z
+	{ read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null || :
+	[ "$state" != Z ]
+}
+
+# hold: nobody else works in the run's folder while we do, nor the workers of a
+# run.sh that was killed; these end soon, since their input has ended.
 hold()
 {
-	exec 9>"$run/.lock"
-	flock -n 9 || {
+	exec 9>"$run/.lock" 8>"$run/.workers"
+	flock -n 9 && flock -n 8 || {
 		echo "run: waiting for the last workers in '$run'" >&2
 		flock 9
+		flock 8
 	}
+	exec 8>&-
 }
 
 # sample_memory: note the most that the workers of this run had in memory,
@@ -216,7 +229,7 @@ sample_memory()
 {
 	local peak=0 now pids
 	trap 'exit 0' TERM
-	while kill -0 $$ 2>/dev/null; do
+	while alive $$; do
 		pids=$(grep -lsz "^CTS_RUN=$CTS_RUN\$" /proc/[0-9]*/environ |
 			sed 's/environ$/smaps_rollup/') || :
 		# shellcheck disable=SC2086
@@ -254,7 +267,8 @@ execute()
 	CTS_RUN=$(realpath "$run")
 	CTS_STREAM=$(realpath "$3")
 	CTS_SCRATCH=$(mktemp -d)	# a socket's path has to be short
-	export CTS_RUN CTS_STREAM CTS_SCRATCH
+	CTS_MASTER=$$
+	export CTS_RUN CTS_STREAM CTS_SCRATCH CTS_MASTER
 	# Workers share the cores among them already.
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	earlier
@@ -269,7 +283,7 @@ execute()
 	setpriv --pdeathsig KILL \
 		parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
 		--ungroup --halt now,fail=1 --joblog "$run/joblog.tsv" \
-		bash lib/run.sh worker <"$2" &
+		bash lib/run.sh worker <"$2" 9>&- &
 	job=$!
 	wait "$job" || rc=$?
 	[ -z "$stopped" ] || { wait "$job" || :; }
@@ -322,7 +336,7 @@ finish()
 	    jq -e .complete "$run/summary.json" >/dev/null; then
 		gzip -nc "$run/stream.jsonl" >"$run/stream.jsonl.gz.tmp"
 		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
-		rm "$run/stream.jsonl"
+		rm -f "$run/stream.jsonl" "$run/.lock" "$run/.workers"
 	fi
 	point_latest
 	if [ -n "$stopped" ]; then
