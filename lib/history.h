@@ -12,7 +12,7 @@
 #define HISTORY_NO_FORK "fork never"
 
 /*
- * Look through the runs in the folder dir (one of results/DEVICE_HARDWARE_history)
+ * Look through the runs in the folder dir (a results/DEVICE_HARDWARE_history)
  * that ran on torch's minor version (NULL: on any), and append a line for each
  * id, sorted; and HISTORY_NO_FORK where workers could not be forked.  A folder
  * that is not there has no runs.  0, or -1 with e set.

@@ -8,8 +8,8 @@
  *	device		glob over devices ("cuda", "refdev*")
  *	hardware	glob over hardware keys
  *	torch		range of versions, ">=2.9,<2.14", or "*"
- *	signal		what it dies of: a signal's name, "exit", "timeout", "hang"
- *			or "oom"
+ *	signal		what it dies of: a signal's name, "exit", "timeout",
+ *			"hang" or "oom"
  *	reason		what is known of it, for people
  *	review		day by which somebody looks at it again, "YYYY-MM-DD"
  */

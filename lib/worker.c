@@ -291,7 +291,8 @@ void worker_check(struct worker *w)
 
 	if (!w->pid || w->forked || w->end != WORKER_RUNS)
 		return;
-	if (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	if (waitid(P_PID, (id_t)w->pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	    !info.si_pid)
 		return;
 	/* Its number and its group's are still its own: kill what is left. */

@@ -194,7 +194,8 @@ static bool reap(struct server *s, size_t i)
 	siginfo_t info = { 0 };
 	int status = 0;
 
-	if (waitid(P_PID, (id_t)c.pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	if (waitid(P_PID, (id_t)c.pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	    !info.si_pid)
 		return false;
 	/* Its number and its group's are still its own: kill what is left. */

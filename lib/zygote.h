@@ -22,7 +22,9 @@
 
 #define ZYGOTE_MAGIC 0x63747301u	/* "cts", version 1 */
 
-enum zygote_op { ZYGOTE_FORK = 1, ZYGOTE_FORKED, ZYGOTE_EXITED, ZYGOTE_REFUSED };
+enum zygote_op {
+	ZYGOTE_FORK = 1, ZYGOTE_FORKED, ZYGOTE_EXITED, ZYGOTE_REFUSED
+};
 
 struct zygote_msg {
 	uint32_t magic;
@@ -33,8 +35,8 @@ struct zygote_msg {
 
 /*
  * The zygote's side: serve on the socket path until no client is left and
- * none came for idle_s seconds (the first may take a minute), then remove path.  One byte goes to
- * ready_fd (-1: none) when a client can connect.
+ * none came for idle_s seconds (the first may take a minute), then remove path.
+ * One byte goes to ready_fd (-1: none) when a client can connect.
  *
  * For each request the child runs child(ctx), with the client's fds as 0, 1,
  * 2, every other fd closed, leading its own process group; it leaves with

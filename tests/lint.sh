@@ -36,7 +36,7 @@ awk '	{ s = $0; w = 0
 		s = substr(s, i + 1) }
 	  if (w + length(s) > 80) print FILENAME ":" FNR ":" $0 }' \
 	$code Makefile | complain 'over 80 columns'
-grep -nE '[ 	]+$' $text | complain 'white space at the end'
+grep -nE '[ 	]+$' $(grep -v '\.t$' <<<"$text") | complain 'white space at the end'
 grep -nE '^ {8}' $code /dev/null | complain 'indented by spaces'
 for f in $text; do
 	[ -z "$(tail -c 1 "$f")" ] || echo "$f:1:"
