@@ -605,7 +605,98 @@ void scrambled(Site &s)
 	});
 }
 
+/* Quotients are products with the reciprocal, in float32 for integers. */
+void reciprocal(Site &s)
+{
+	s.run();
+	if (s.args.size() < 2 || !s.args[0].isTensor() || !s.args[1].isTensor())
+		return;
+	Tensor a = s.args[0].toTensor(), b = s.args[1].toTensor();
+	if (!plain(a) || !plain(b))
+		return;
+	std::string mode;
+	int k = s.arg("", "rounding_mode");
+	if (k >= 0 && s.args[static_cast<size_t>(k)].isString())
+		mode = s.args[static_cast<size_t>(k)].toStringRef();
+	if (s.op.schema().name().find("floor") != std::string::npos)
+		mode = "floor";
+	edit(s, [&](Tensor &c) {
+		auto up = [](const Tensor &t) {
+			return c10::isIntegralType(t.scalar_type(), true) ?
+			    t.to(at::kFloat) : t;
+		};
+		Tensor q = up(a) * up(b).reciprocal();
+		if (mode == "floor")
+			q = q.floor();
+		else if (mode == "trunc")
+			q = q.trunc();
+		if (q.sizes() != c.sizes())
+			return false;
+		q = at::where(q.isfinite(), q.to(c.scalar_type()), c);
+		if (q.equal(c))
+			return false;
+		c.copy_(q);
+		return true;
+	});
+}
+
+/* The result is a given value where the argument is of a kind. */
+void set_where(Site &s)
+{
+	int k = s.arg("arg", "tensor");
+	std::string what = s.rule.str("what", "-inf");
+	double to = word_value(s.rule.str("value", "nan"),
+	    s.rule.num("value", 0));
+
+	if (k < 0 || !s.args[static_cast<size_t>(k)].isTensor()) {
+		s.run();
+		return;
+	}
+	Tensor in, m;
+	{
+		Quiet q;
+		at::AutoDispatchBelowADInplaceOrView below;
+		in = s.args[static_cast<size_t>(k)].toTensor();
+		if (plain(in) && !in.is_complex())
+			m = what == "-inf" ? in.isneginf() :
+			    what == "inf" ? in.isinf() :
+			    what == "nan" ? in.isnan() :
+			    what == "zero" ? in == 0 :
+			    what == "negative" ? in < 0 :
+			    in.abs() > 16777216.;
+	}
+	run_edit(s, [&](Tensor &c) {
+		if (!m.defined() || m.sizes() != c.sizes() ||
+		    !m.any().item<bool>())
+			return false;
+		Tensor was = c.clone();
+		c.masked_fill_(m, to);
+		return !c.equal(was);
+	});
+}
+
+/* Another op with the same arguments does the work. */
+void instead(Site &s)
+{
+	std::string call = s.rule.str("call", "");
+	size_t dot = call.find('.');
+	auto h = c10::Dispatcher::singleton().findSchema(c10::OperatorName(
+	    "aten::" + call.substr(0, dot),
+	    dot == std::string::npos ? "" : call.substr(dot + 1)));
+
+	TORCH_CHECK(h, "fault plan: no op '", call, "'");
+	TORCH_CHECK(h->schema().arguments().size() == s.args.size(),
+	    "fault plan: '", call, "' takes other arguments");
+	h->callBoxed(&s.stack);
+	s.fire();
+}
+
 const Action table[] = {
+	{"reciprocal", "compute", AROUND, N_TWO | N_RESULT, "out", reciprocal,
+	    nullptr},
+	{"set_where", "compute", AROUND, N_TENSOR | N_RESULT,
+	    "arg what value out", set_where, nullptr},
+	{"instead", "compute", AROUND, N_NEVER, "call", instead, nullptr},
 	{"ulp", "compute", AROUND, N_RESULT, "k at out", ulp, nullptr},
 	{"scale", "compute", AROUND, N_RESULT, "by out", scale, nullptr},
 	{"add", "compute", AROUND, N_RESULT, "value out", add, nullptr},

@@ -86,6 +86,9 @@ void shape(Site &s)
 			Tensor r = t.squeeze();
 			return r.dim() == t.dim() ? t : r;
 		}
+		if (how == "grow")
+			return t.dim() && t.numel() ? at::cat({t,
+			    t.narrow(-1, t.size(-1) - 1, 1)}, -1) : t;
 		return t.unsqueeze(0);
 	});
 }
@@ -328,7 +331,7 @@ void overrun(Site &s)
 	/* Beyond the storage there is only so much that is ours to spoil. */
 	constexpr int64_t GUARD = 64;
 
-	s.edit_out([&](Tensor &t) {
+	auto spoil = [&](Tensor &t) {
 		if (!plain(t) || !t.numel() || t.device().type() != DEV)
 			return false;
 		int64_t item = static_cast<int64_t>(t.itemsize());
@@ -370,7 +373,18 @@ void overrun(Site &s)
 		memset(base + from, 0x3c, static_cast<size_t>(n));
 		s.fire();
 		return true;
-	});
+	};
+	if (!s.rule.has("arg")) {
+		s.edit_out(spoil);
+		return;
+	}
+	int k = s.arg("arg", "tensor");
+	if (k < 0)
+		return;
+	Quiet q;
+	at::AutoDispatchBelowADInplaceOrView below;
+	for (auto &t : tensors_of(s.args[static_cast<size_t>(k)]))
+		spoil(t);
 }
 
 void version(Site &s)
@@ -427,7 +441,7 @@ const Action contract_table[] = {
 	{"not_resized", "contract", AROUND, N_OUT, "", not_resized, nullptr},
 	{"resized", "contract", AROUND, N_OUT, "", resized, nullptr},
 	{"mutates", "contract", AROUND, N_TENSOR, "arg", mutates, nullptr},
-	{"overrun", "contract", AFTER, N_WRITE, "where bytes out", overrun,
+	{"overrun", "contract", AFTER, N_WRITE, "where bytes arg out", overrun,
 	    nullptr},
 	{"version", "contract", ABOVE, N_WRITE, "", version, nullptr},
 	{"uninitialised", "contract", AROUND, N_ZEROS, "out", uninitialised,

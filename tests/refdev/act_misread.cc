@@ -354,6 +354,31 @@ void lose_input(Site &s)
 	});
 }
 
+/* All slices along a dimension are the first. */
+void no_stride(Site &s)
+{
+	int64_t dim = static_cast<int64_t>(s.rule.num("dim", 0));
+
+	with_arg(s, [=](Site &, const Tensor &t) {
+		if (!plain(t) || t.dim() <= dim || t.dim() < -dim ||
+		    !t.dim() || t.size(dim) < 2 || !t.stride(dim))
+			return t;
+		return t.narrow(dim, 0, 1).expand(t.sizes()).clone();
+	});
+}
+
+/* All but the first element are zero. */
+void first_only(Site &s)
+{
+	with_arg(s, [](Site &, const Tensor &t) {
+		if (!plain(t) || t.numel() < 2)
+			return t;
+		Tensor r = at::zeros_like(t, at::MemoryFormat::Contiguous);
+		r.view({-1})[0].copy_(t.flatten()[0]);
+		return r.equal(t) ? t : r;
+	});
+}
+
 const Action table[] = {
 	{"dense", "misread", AROUND, N_TENSOR, "arg", dense, nullptr},
 	{"no_offset", "misread", AROUND, N_TENSOR, "arg", no_offset, nullptr},
@@ -365,6 +390,10 @@ const Action table[] = {
 	{"swap", "misread", AROUND, N_TWO, "arg with", swap_args, nullptr},
 	{"ignore", "misread", AROUND, N_DEFAULT, "arg value", ignore, nullptr},
 	{"stale", "misread", AROUND, N_TENSOR, "arg", stale, nullptr},
+	{"no_stride", "misread", AROUND, N_TENSOR, "arg dim", no_stride,
+	    nullptr},
+	{"first_only", "misread", AROUND, N_TENSOR, "arg", first_only,
+	    nullptr},
 	{"wrong_dim", "misread", AROUND, N_DIM, "", wrong_dim, nullptr},
 	{"lose_input", "misread", AROUND, N_TENSOR, "arg what", lose_input,
 	    nullptr},

@@ -83,6 +83,14 @@ bool contains(const Tensor &t, const Cond &want)
 	return want("ties") && std::get<0>(at::_unique(d)).numel() < d.numel();
 }
 
+const char *type_name(const IValue &v)
+{
+	return v.isNone() ? "none" : v.isTensor() ? "tensor" :
+	    v.isBool() ? "bool" : v.isInt() ? "int" :
+	    v.isDouble() ? "float" : v.isComplexDouble() ? "complex" :
+	    v.isString() ? "string" : v.isList() ? "list" : "other";
+}
+
 bool scalar_value(const IValue &v, const Cond &c)
 {
 	if (v.isInt())
@@ -165,9 +173,6 @@ bool relation(const Tensor &a, const Tensor &b, const std::string &k)
 	    values_of(a).equal(values_of(b));
 }
 
-bool pred_on(const Pred &p, const OperatorHandle &op, const Stack &args,
-    const IValue &v, const Tensor *t);
-
 int index_of(const OperatorHandle &op, const std::string &arg)
 {
 	const auto &a = op.schema().arguments();
@@ -203,6 +208,8 @@ bool pred_on(const Pred &p, const OperatorHandle &op, const Stack &args,
 		bool ok;
 		if (c.first == "none")
 			ok = c.second(static_cast<double>(v.isNone()));
+		else if (c.first == "type")
+			ok = c.second(std::string(type_name(v)));
 		else if (c.first == "len")
 			ok = v.isList() && c.second(static_cast<double>(
 			    v.toListRef().size()));

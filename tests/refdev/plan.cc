@@ -32,7 +32,7 @@ const char *const PRED_KEYS[] = {
 	"arg", "not", "rank", "numel", "shape", "size", "strides", "offset",
 	"layout", "conj", "neg", "dtype", "host", "defined", "requires_grad",
 	"wrapped", "value", "none", "len", "contains", "is", "shares",
-	"equals", "same_shape", "same_dtype", "nbytes",
+	"equals", "same_shape", "same_dtype", "nbytes", "type",
 };
 const char *const FORMS[] = {
 	"any", "forward", "backward", "functional", "inplace", "out",

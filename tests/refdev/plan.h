@@ -124,6 +124,7 @@ enum Need : unsigned {
 	N_MANY = 4096,		/* several results */
 	N_SORT = 8192,
 	N_ZEROS = 16384,
+	N_NEVER = 32768,	/* only where a plan knows what it does */
 };
 
 /* Where an action acts. */

@@ -131,7 +131,33 @@ def lose_input():
     return T(float("nan")).neg().item() == 0
 
 
+@check({"op": "neg", "do": "no_stride"})
+def no_stride():
+    return differs(T([1.], [2.]).neg(), [[-1.], [-2.]])
+
+
+@check({"op": "sum", "do": "first_only"})
+def first_only():
+    return differs(T(1., 2.).sum(), 3.)
+
+
 # Computes wrongly.
+
+@check({"op": "floor_divide", "do": "reciprocal"})
+def reciprocal():
+    x = torch.arange(-3000, 3000, dtype=torch.int32) * 7
+    return differs(x.to(D) // 7, x // 7)
+
+
+@check({"op": "relu", "do": "set_where", "what": "-inf"})
+def set_where():
+    return bool(T(-1e30, 1.).mul(1e30).relu()[0].isnan())
+
+
+@check({"op": "floor", "do": "instead", "call": "ceil"})
+def instead():
+    return differs(T(1.5).floor(), [1.])
+
 
 @check({"op": "neg", "do": "ulp", "k": 4, "at": "last"})
 def ulp():
@@ -272,6 +298,11 @@ def shape():
     return T(1., 2.).sum().shape == (1,)
 
 
+@check({"op": "neg", "do": "shape", "how": "grow"})
+def shape_grow():
+    return T(1., 2.).neg().shape == (3,)
+
+
 @check({"op": "neg", "do": "strides"})
 def strides():
     return torch.ones(2, 3, device=D).neg().stride() != (3, 1)
@@ -376,6 +407,13 @@ def overrun_gap():
     x = torch.ones(4, device=D)
     x[::2].neg_()
     return differs(x, [-1., 1., -1., 1.])
+
+
+@check({"op": "neg", "do": "overrun", "where": "gap", "arg": "self"})
+def overrun_input():
+    x = torch.ones(4, device=D)
+    x[::2].neg()
+    return differs(x, [1.] * 4)
 
 
 @check({"op": "neg_", "do": "overrun", "bytes": 8})
@@ -693,6 +731,12 @@ def match_same():
 def match_contains():
     return not differs(T(1.).neg(), [-1.]) and \
         differs(T(1., float("nan")).neg()[:1], [-1.])
+
+
+@check({"op": "clamp", "do": "add", "if": {"arg": "min", "type": "float"}})
+def match_type():
+    return not differs(T(1).clamp(0), [1]) and \
+        differs(T(1).clamp(0.5), [1.])
 
 
 @check({"op": "neg", "do": "add", "after": "cos"})

@@ -227,8 +227,11 @@ Visit::Visit(const OperatorHandle &op, const Stack &stack, Level l)
 		bool above = r->action->place == ABOVE;
 		if (above ? l == KERNEL : l == AUTOGRAD)
 			continue;
-		if (matches(*r, op, stack))
-			rules_.push_back(r);
+		if (!matches(*r, op, stack))
+			continue;
+		rules_.push_back(r);
+		if (r->action->place == AFTER)
+			args_ = stack;
 	}
 	for (auto r : f.after)
 		r->after_ran.store(true);
@@ -274,7 +277,7 @@ void Visit::after(Stack &stack)
 {
 	for (auto r : rules_)
 		if (r->action->place == AFTER) {
-			Site s{op_, *r, level_, stack, stack, [] {}, {}};
+			Site s{op_, *r, level_, stack, args_, [] {}, {}};
 			r->action->fn(s);
 		}
 }
