@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,23 @@ static char *version_of(const char *text)
 	return q && *q != '\n' ? xstrndup(p + 1, (size_t)(q - p - 1)) : NULL;
 }
 
+/* Append what the hand-written suites are. */
+static void add_suites(struct buf *b)
+{
+	char *pattern = xasprintf("%s/suites/*.py", prog_root());
+	glob_t g;
+	size_t i;
+
+	if (!glob(pattern, 0, NULL, &g)) {
+		for (i = 0; i < g.gl_pathc; i++) {
+			buf_addstr(b, g.gl_pathv[i] + strlen(prog_root()));
+			buf_read_file(b, g.gl_pathv[i], 8 << 20, NULL);
+		}
+		globfree(&g);
+	}
+	free(pattern);
+}
+
 /* The cache's folder for this PyTorch (new); *torch: its version (new). */
 static char *cache_dir(char **torch, struct err *e)
 {
@@ -203,6 +221,7 @@ static char *cache_dir(char **torch, struct err *e)
 	/* What asks PyTorch is part of the answer. */
 	path = xasprintf("%s/shim/opinfo.py", prog_root());
 	buf_read_file(&b, path, 1 << 20, NULL);
+	add_suites(&b);
 	sha256_hex(b.p, b.len, hex);
 	snprintf(safe, sizeof(safe), "%s", *torch);
 	for (i = 0; safe[i]; i++)

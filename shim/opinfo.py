@@ -3,12 +3,12 @@ the samples of one entry.  Only what has no other interface than Python."""
 import itertools
 import json
 import platform
-import random
 import warnings
 
-import numpy
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
+
+import suite
 
 warnings.simplefilter("ignore")
 
@@ -180,13 +180,7 @@ def inventory():
                       **accelerator()}, separators=(",", ":"))
     for key in sorted(entries):
         yield json.dumps(describe(entries[key]), separators=(",", ":"))
-
-
-def seed(n):
-    """Seed all that sample generators draw from."""
-    torch.manual_seed(n)
-    random.seed(n)
-    numpy.random.seed(n % 2**32)
+    yield from suite.inventory()
 
 
 def call(entry, dtype, grad=False):
@@ -374,12 +368,14 @@ MODES = {
 }
 
 
-def samples(key, dtype, mode, n, limit):
+def samples(name, key, dtype, mode, n, limit):
     """[(callable, args, kwargs, random), …] of an entry; at most limit, 0: all."""
+    if name != "opinfo":
+        return suite.samples(name, key, dtype, mode, n, limit)
     entry = entries.get(key)
     if entry is None:
         raise LookupError("unknown op '%s'" % key)
-    seed(n)
+    suite.seed(n)
     fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
         batch = itertools.islice(batch, limit)
