@@ -74,8 +74,8 @@ build/torch.mk: build/python lib/torchmk.py lib/setup.sh
 
 CPPFLAGS_ALL := -Ilib $(CPPFLAGS)
 WARN := -Wall -Wextra -Wshadow $(WERROR)
-CFLAGS_ALL = -std=gnu11 $(WARN) -Wstrict-prototypes -Wmissing-prototypes \
-	-fPIC $(SANFLAGS) $(CFLAGS)
+CFLAGS_ALL = -std=gnu11 -ffp-contract=off $(WARN) -Wstrict-prototypes \
+	-Wmissing-prototypes -fPIC $(SANFLAGS) $(CFLAGS)
 CXXFLAGS_ALL = -std=gnu++20 $(WARN) -fPIC $(SANFLAGS) $(CXXFLAGS)
 LDFLAGS_ALL = $(SANFLAGS) $(LDFLAGS)
 LIBS_LIGHT := -lcjson -lz -lm
