@@ -392,19 +392,18 @@ static void apply_variant(const struct budgets *b, const char *variant,
 		if (!s || fnmatch(s, variant, 0))
 			continue;
 		number(line, "times", &times);
-		number(line, "floor", &out->floor);
 		if (out->mode == BM_EXACT) {
 			/* The sum of gradients that meet in an element. */
-			out->mode = BM_SUM;
+			out->mode = BM_NORM;
 			out->grow = BG_LOG;
 			out->len = BL_INOUT;
-			out->ulp[0] = 1;
-			out->ulp[1] = 2;
-			out->k[0] = 4;
-			out->k[1] = 16;
-		} else if (out->mode == BM_ELEM) {
-			out->mode = BM_NORM;
+			out->ulp[0] = 0.51;
+			out->ulp[1] = times = 1;
+		} else {
+			number(line, "floor", &out->floor);
 		}
+		if (out->mode == BM_ELEM)
+			out->mode = BM_NORM;
 		out->ulp[0] *= times;
 		out->ulp[1] *= times;
 		out->k[0] = out->k[0] < 4 ? 4 : out->k[0];
