@@ -196,6 +196,13 @@ jq -c 'if .kind=="obs" then .ref.outs[0] |= (del(.data) | .crc="00000000") |
 mv in2 in
 gives 'pass strict' 'the same bits, not kept'
 
+# Other budgets.
+floats no_such_op 1 $u9 1
+gives fail '9 ulp by our budgets'
+jq -c 'if .class=="default" then .usable=9 else . end' \
+	"$top/coverage/budgets.jsonl" >b.jsonl
+gives 'pass usable' 'the same stream by others' --budgets b.jsonl
+
 # The manifest.
 manifest()
 {
