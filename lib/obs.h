@@ -67,7 +67,8 @@ struct obs {
 	size_t ninputs;
 	struct result ref, dev, hp;
 	const cJSON *json;		/* the record, for the lists below */
-	const cJSON *alias, *mutated, *guard, *guard_ref, *where, *version, *sensitivity;
+	const cJSON *alias, *mutated, *guard, *guard_ref, *where, *version;
+	const cJSON *sensitivity;
 	const char *repeat;
 	void *mem;			/* private */
 };

@@ -70,8 +70,8 @@ cmp_file there once 'is written with -o'
 exits 1 'a failure, with -e' cts-compare -e in
 { start $A; obs $A 0 $right; end $A; } >pass
 exits 0 'all pass, with -e' cts-compare -e pass
-{ cat pass; start $B; } >cut
-exits 1 'a case without an end, with -e' cts-compare -e cut
+{ cat pass; start $B; } >unended
+exits 1 'a case without an end, with -e' cts-compare -e unended
 { cat pass; rec case $B '"level":1'; } >listed
 exits 1 'a case that never started, with -e' cts-compare -e listed
 exits 1 'nothing at all, with -e' cts-compare -e /dev/null
