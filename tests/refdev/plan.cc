@@ -26,7 +26,7 @@ std::string pending, poisoned;
 /* The rule's own keys; an action adds its parameters. */
 const char *const RULE_KEYS[] = {
 	"name", "op", "dtype", "form", "if", "nth", "after", "prob", "seed",
-	"grad", "autocast", "do", "note",
+	"grad", "autocast", "case", "do", "note",
 };
 const char *const PRED_KEYS[] = {
 	"arg", "not", "rank", "numel", "shape", "size", "strides", "offset",
@@ -262,6 +262,8 @@ void rule_key(Rule &r, const std::string &k, const cJSON *e)
 		r.ops = texts("op", e);
 	} else if (k == "dtype") {
 		r.dtypes = texts("dtype", e);
+	} else if (k == "case") {
+		r.cases = texts("case", e);
 	} else if (k == "form") {
 		auto known = words(FORMS);
 		r.forms = texts("form", e);

@@ -53,7 +53,7 @@ struct Action;
 struct Rule {
 	std::string name, op;
 	int line = 0;
-	std::vector<std::string> ops, dtypes, forms;
+	std::vector<std::string> ops, dtypes, forms, cases;
 	std::vector<Pred> preds;
 	Cond nth;
 	bool has_nth = false;
