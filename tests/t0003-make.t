@@ -16,7 +16,7 @@ exits() # as in lib.sh, with its files kept out of the tree
 exits 0 'after a build there is nothing to do' make -q all
 exits 0 'help' make help
 for t in run test resume demo bench check-san lint install clean; do
-	like "$T/out" "^  $t +[a-z]" "help has $t"
+	like "$T/out" "^  $t +[A-Za-z]" "help has $t"
 done
 for v in DEVICE LEVEL OP JOBS OUT SEED TIMEOUT PYTHON; do
 	like "$T/out" "^  (.*, )?${v}" "help has $v"
