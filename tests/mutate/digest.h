@@ -1,0 +1,14 @@
+/*
+ * digest: what a case showed, as one number: every field of its observations
+ * but times.
+ */
+#ifndef MUTATE_DIGEST_H
+#define MUTATE_DIGEST_H
+
+#include <stdint.h>
+#include <cjson/cJSON.h>
+
+/* Add an observation to the digest so far, 0 at first.  Changes obs. */
+uint64_t digest_obs(uint64_t sum, cJSON *obs);
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * draw: mutants of the reference device at random, each with the cases that
+ * could notice it.
+ *
+ * reads	actions.jsonl, site and evidence records
+ * writes	N mutant records, each a rule of a fault plan and its cases
+ * exit		0 done, 2 usage, 3 bad input, 4 environment
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jw.h"
+#include "prog.h"
+#include "rec.h"
+#include "seed.h"
+#include "strmap.h"
+#include "xalloc.h"
+
+static const char usage_text[] =
+"usage: draw [-N COUNT] [-s SEED] [-l LEVEL] [--cases MAX]\n"
+"            ACTIONS SITES EVIDENCE\n"
+"\n"
+"Draw COUNT (100) mutants: an overload that passing cases reach and an action\n"
+"that can show on it.  Each comes with at most MAX (40) of these cases, those\n"
+"of the op itself first, by level.\n";
+
+struct act {
+	char *name;
+	double weight;
+	const cJSON *json;	/* its line: arg, with */
+};
+
+struct site {
+	const cJSON *json;
+	size_t *cases, ncases, cases_cap;
+};
+
+struct one {			/* a case */
+	const cJSON *json;	/* the evidence */
+	const char *id, *dtype, *op;
+	int level;
+};
+
+struct draw {
+	uint64_t rng;
+	long long n, level, max;
+	cJSON *keep;		/* owns all that was read */
+	struct strmap acts, sites;
+	struct act *act;
+	struct site *site;
+	struct one *one;
+	size_t act_cap, site_cap, n_one, one_cap;
+	size_t *live, n_live;	/* sites with cases and actions */
+	struct buf out;
+};
+
+static size_t below(struct draw *d, size_t n)
+{
+	return (size_t)(seed_next(&d->rng) % n);
+}
+
+static double unit(struct draw *d)
+{
+	return (double)(seed_next(&d->rng) >> 11) * 0x1p-53;
+}
+
+static void add_act(struct draw *d, const cJSON *o)
+{
+	const cJSON *w = cJSON_GetObjectItemCaseSensitive(o, "weight");
+	const char *name = rec_str_opt(o, "do", "");
+
+	if (rec_int_opt(o, "from", 1) > d->level)
+		return;
+	d->act = xgrow(d->act, &d->act_cap, d->acts.n + 1, sizeof(*d->act));
+	d->act[d->acts.n].name = xstrdup(name);
+	d->act[d->acts.n].weight = w ? w->valuedouble : 1;
+	d->act[d->acts.n].json = o;
+	strmap_add(&d->acts, name);
+}
+
+static void add_site(struct draw *d, const cJSON *o)
+{
+	d->site = xgrow(d->site, &d->site_cap, d->sites.n + 1,
+			sizeof(*d->site));
+	memset(d->site + d->sites.n, 0, sizeof(*d->site));
+	d->site[d->sites.n].json = o;
+	strmap_add(&d->sites, rec_str_opt(o, "op", ""));
+}
+
+static void add_evidence(struct draw *d, const cJSON *o)
+{
+	const cJSON *c = cJSON_GetObjectItemCaseSensitive(o, "case"), *op;
+	struct one *x;
+	struct site *s;
+	size_t i;
+
+	if (strcmp(rec_str_opt(o, "outcome", ""), "pass"))
+		return;
+	d->one = xgrow(d->one, &d->one_cap, d->n_one + 1, sizeof(*d->one));
+	x = d->one + d->n_one;
+	x->json = o;
+	x->id = rec_str_opt(o, "id", "");
+	x->dtype = rec_str_opt(c, "dtype", "");
+	x->op = rec_str_opt(c, "op", "");
+	x->level = (int)rec_int_opt(c, "level", 1);
+	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(o, "ops")) {
+		i = strmap_find(&d->sites, op->valuestring);
+		if (i == STRMAP_NONE)
+			continue;
+		s = d->site + i;
+		s->cases = xgrow(s->cases, &s->cases_cap, s->ncases + 1,
+				 sizeof(*s->cases));
+		s->cases[s->ncases++] = d->n_one;
+	}
+	d->n_one++;
+}
+
+static int read_all(struct draw *d, char *path,
+		    void (*add)(struct draw *, const cJSON *), struct err *e)
+{
+	struct buf b = BUF_INIT;
+	char *s, *nl;
+	cJSON *o;
+	int rc = buf_read_file(&b, path, (size_t)1 << 31, e);
+
+	for (s = b.p; !rc && *s; s = nl + 1) {
+		nl = strchr(s, '\n');
+		o = nl ? cJSON_ParseWithLength(s, (size_t)(nl - s)) : NULL;
+		if (!o) {
+			rc = err_set(e, EX_BADINPUT, "'%s': not JSON Lines",
+				     path);
+			break;
+		}
+		cJSON_AddItemToArray(d->keep, o);
+		add(d, o);
+	}
+	buf_release(&b);
+	return rc;
+}
+
+/* One of the site's actions, by weight; NULL: there is none. */
+static struct act *pick_act(struct draw *d, const struct site *s,
+			    const char **group)
+{
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
+							    "actions"), *a;
+	double sum = 0, at;
+	struct act *hit = NULL;
+	int pass;
+	size_t i;
+
+	for (pass = 0; pass < 2; pass++) {
+		at = pass ? unit(d) * sum : 0;
+		cJSON_ArrayForEach(a, all) {
+			i = strmap_find(&d->acts, a->child->valuestring);
+			if (i == STRMAP_NONE)
+				continue;
+			sum += pass ? 0 : d->act[i].weight;
+			at -= pass ? d->act[i].weight : 0;
+			hit = d->act + i;
+			*group = a->child->next->valuestring;
+			if (pass && at < 0)
+				return hit;
+		}
+	}
+	return hit;
+}
+
+/*
+ * The rule: the action, one of the sets of parameters that it may have, one of
+ * the op's tensors, and for one in three a dtype to which the fault is limited.
+ */
+static void write_rule(struct draw *d, struct jw *w, const char *name,
+		       const struct site *s, const struct act *a,
+		       const char *dtype)
+{
+	const cJSON *sets, *set, *args, *p;
+	char *text;
+	int n;
+
+	jw_obj(w);
+	jw_kstr(w, "name", name);
+	jw_kstr(w, "op", rec_str_opt(s->json, "op", "") + strlen("aten::"));
+	if (dtype)
+		jw_kstr(w, "dtype", dtype);
+	jw_kstr(w, "do", a->name);
+	args = cJSON_GetObjectItemCaseSensitive(s->json, "args");
+	n = cJSON_GetArraySize(args);
+	if (n && rec_bool_opt(a->json, "arg", false))
+		jw_kstr(w, "arg", cJSON_GetArrayItem(args,
+			(int)below(d, (size_t)n))->valuestring);
+	sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");
+	n = cJSON_GetArraySize(sets);
+	set = n ? cJSON_GetArrayItem(sets, (int)below(d, (size_t)n)) : NULL;
+	cJSON_ArrayForEach(p, set) {
+		text = cJSON_PrintUnformatted(p);
+		jw_key(w, p->string);
+		jw_raw(w, text, strlen(text));
+		cJSON_free(text);
+	}
+	jw_obj_end(w);
+}
+
+/* Whether a case is of the op itself: "add" or "add_" for "aten::add.out". */
+static bool of_op(const struct one *x, const struct site *s)
+{
+	const char *op = rec_str_opt(s->json, "op", "") + strlen("aten::");
+	size_t n = strcspn(op, "."), m = strcspn(x->op, ":");
+	const char *name = x->op, *dot = memrchr(x->op, '.', m);
+
+	if (dot) {
+		m -= (size_t)(dot + 1 - x->op);
+		name = dot + 1;
+	}
+	return (n == m || (n == m + 1 && op[m] == '_')) &&
+		!strncmp(op, name, m);
+}
+
+static const struct draw *sorting;
+
+static int by_level(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int d = sorting->one[x].level - sorting->one[y].level;
+
+	return d ? d : x < y ? -1 : x > y;
+}
+
+/* At most max of the site's cases to v, by level; how many. */
+static size_t pick_cases(struct draw *d, const struct site *s,
+			 const char *dtype, size_t *v)
+{
+	size_t n = 0, m = 0, i, k, tmp;
+	size_t *c = xcalloc(s->ncases, sizeof(*c));
+
+	for (i = 0; i < s->ncases; i++)
+		if (!dtype || !strcmp(d->one[s->cases[i]].dtype, dtype))
+			c[n++] = s->cases[i];
+	for (i = n; i > 1; i--) {
+		k = below(d, i);
+		tmp = c[i - 1];
+		c[i - 1] = c[k];
+		c[k] = tmp;
+	}
+	for (i = 0; i < n && m < (size_t)d->max; i++)
+		if (of_op(d->one + c[i], s))
+			v[m++] = c[i];
+	for (i = 0; i < n && m < (size_t)d->max; i++)
+		if (!of_op(d->one + c[i], s))
+			v[m++] = c[i];
+	free(c);
+	sorting = d;
+	qsort(v, m, sizeof(*v), by_level);
+	return m;
+}
+
+static int draw_one(struct draw *d, long long number, struct err *e)
+{
+	const struct site *s = d->site + d->live[below(d, d->n_live)];
+	size_t *v = xcalloc((size_t)d->max, sizeof(*v)), n, i;
+	const char *group = "", *dtype = NULL;
+	const struct act *a = pick_act(d, s, &group);
+	char name[32];
+	struct jw w;
+	char *text;
+
+	snprintf(name, sizeof(name), "m%05lld", number);
+	if (below(d, 3) == 0)
+		dtype = d->one[s->cases[below(d, s->ncases)]].dtype;
+	buf_reset(&d->out);
+	jw_init(&w, &d->out);
+	jw_record(&w, "mutant", name, "");
+	jw_kstr(&w, "op", rec_str_opt(s->json, "op", ""));
+	jw_kstr(&w, "family", rec_str_opt(s->json, "family", ""));
+	jw_kstr(&w, "do", a->name);
+	jw_kstr(&w, "group", group);
+	jw_key(&w, "rule");
+	write_rule(d, &w, name, s, a, dtype);
+	n = pick_cases(d, s, dtype, v);
+	jw_key(&w, "cases");
+	jw_arr(&w);
+	for (i = 0; i < n; i++) {
+		text = cJSON_PrintUnformatted(d->one[v[i]].json);
+		cJSON *o = cJSON_Parse(text);
+		cJSON_free(text);
+		cJSON_DeleteItemFromObjectCaseSensitive(o, "ops");
+		text = cJSON_PrintUnformatted(o);
+		jw_raw(&w, text, strlen(text));
+		cJSON_free(text);
+		cJSON_Delete(o);
+	}
+	jw_arr_end(&w);
+	jw_obj_end(&w);
+	free(v);
+	return rec_write_buf(STDOUT_FILENO, &d->out, e);
+}
+
+static int draw_all(struct draw *d, struct err *e)
+{
+	const char *group;
+	long long i;
+	size_t k;
+
+	d->live = xcalloc(d->sites.n + 1, sizeof(*d->live));
+	for (k = 0; k < d->sites.n; k++)
+		if (d->site[k].ncases && pick_act(d, d->site + k, &group))
+			d->live[d->n_live++] = k;
+	if (!d->n_live)
+		return err_set(e, EX_BADINPUT, "no overload to draw from");
+	for (i = 1; i <= d->n; i++)
+		if (draw_one(d, i, e))
+			return -1;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "count", required_argument, NULL, 'N' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "level", required_argument, NULL, 'l' },
+		{ "cases", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	struct draw d = { .n = 100, .level = 3, .max = 40, .out = BUF_INIT,
+			  .rng = SEED_DEFAULT };
+	struct err e;
+	int c, rc;
+
+	prog_init("draw", usage_text);
+	while ((c = prog_getopt(argc, argv, "N:s:l:hV", longs)) != -1)
+		switch (c) {
+		case 'N': d.n = prog_int("count", optarg, 1, 1000000); break;
+		case 's':
+			d.rng = (uint64_t)prog_int("seed", optarg, 0, 1LL << 53);
+			break;
+		case 'l': d.level = prog_int("level", optarg, 1, 8); break;
+		case 'c': d.max = prog_int("cases", optarg, 1, 1000); break;
+		}
+	if (argc - optind != 3)
+		return prog_usage("want ACTIONS, SITES and EVIDENCE");
+	d.keep = cJSON_CreateArray();
+	strmap_init(&d.acts);
+	strmap_init(&d.sites);
+	seed_next(&d.rng);
+	rc = read_all(&d, argv[optind], add_act, &e) ||
+		read_all(&d, argv[optind + 1], add_site, &e) ||
+		read_all(&d, argv[optind + 2], add_evidence, &e) ||
+		draw_all(&d, &e);
+	return prog_finish(rc ? prog_fail_err(&e) : 0);
+}

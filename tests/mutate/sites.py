@@ -1,0 +1,69 @@
+"""Which actions can show on the overloads named on stdin, one a line.
+
+Writes a record for each that the reference device serves: its tensor
+arguments, its family for the report, and the actions by group.
+"""
+
+import json
+import sys
+
+import torch
+import torch_refdev
+
+GROUP = dict(torch_refdev.actions())
+SERVED = set(torch_refdev.overloads())
+NAMES = (
+    ("linalg", "linalg_"), ("fft", "fft_"), ("foreach", "_foreach_"),
+    ("convolution", "conv"), ("convolution", "slow_conv"),
+    ("convolution", "_slow_conv"), ("special", "special_"),
+)
+
+
+def operator(name):
+    """The OpOverload of aten::name.overload."""
+    base, _, overload = name.removeprefix("aten::").partition(".")
+    return getattr(getattr(torch.ops.aten, base), overload or "default")
+
+
+def family(name, op):
+    """A coarse kind of op."""
+    base = name.removeprefix("aten::").partition(".")[0]
+    if "_backward" in base:
+        return "backward"
+    for word, prefix in NAMES:
+        if base.startswith(prefix):
+            return word
+    if torch.Tag.nondeterministic_seeded in op.tags:
+        return "random"
+    if torch.Tag.pointwise in op.tags:
+        return "pointwise"
+    returns = op._schema.returns
+    if any(r.alias_info and not r.alias_info.is_write for r in returns):
+        return "view"
+    if "pool" in base or "norm" in base or "loss" in base:
+        return "network"
+    args = [a.name for a in op._schema.arguments]
+    if "index" in args or "indices" in args or "mask" in args:
+        return "index"
+    if "dim" in args and ("keepdim" in args or "dtype" in args):
+        return "reduction"
+    return "other"
+
+
+def main():
+    """Read names, write records."""
+    for line in sys.stdin:
+        name = line.strip()
+        if name not in SERVED:
+            continue
+        op = operator(name)
+        tensors = [a.name for a in op._schema.arguments
+                   if "Tensor" in str(a.type)]
+        actions = [[a, GROUP[a]] for a in torch_refdev.applicable(name)]
+        json.dump({"v": 1, "kind": "site", "op": name,
+                   "family": family(name, op), "args": tensors,
+                   "actions": actions}, sys.stdout, separators=(",", ":"))
+        print()
+
+
+main()
