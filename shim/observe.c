@@ -268,15 +268,45 @@ static PyObject *invoke(const struct lab *lab, PyObject *fn,
 	return ret;
 }
 
+/* The version counters of the inputs, into s->moved. */
+static void note_versions(struct side *s, const struct lab *lab,
+			  const struct call *c)
+{
+	struct ctt_meta m;
+	size_t i;
+
+	s->moved = xcalloc(c->n + 1, sizeof(*s->moved));
+	s->nmoved = c->n;
+	for (i = 0; i < c->n; i++)
+		if (!lab->api->meta(c->tensors[i], &m))
+			s->moved[i] = m.version;
+}
+
+/* Make s->moved the steps that the counters went since. */
+static void count_versions(struct side *s, const struct lab *lab,
+			   const struct call *c)
+{
+	struct ctt_meta m;
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		s->moved[i] = lab->api->meta(c->tensors[i], &m) ? 0 :
+			m.version - s->moved[i];
+}
+
 /* Make the call and look at what came of it; o: on the device. */
 static void run(struct side *s, const struct lab *lab, PyObject *fn,
 		const struct call *c, struct observation *o)
 {
-	int64_t t0 = now_us();
-	PyObject *ret = invoke(lab, fn, c, o);
+	PyObject *ret;
+	int64_t t0;
 
+	note_versions(s, lab, c);
+	t0 = now_us();
+	ret = invoke(lab, fn, c, o);
 	s->present = true;
-	if (!ret || (o && adapter_sync(&lab->adapter))) {
+	count_versions(s, lab, c);
+	if (!ret || (o && !lab->unsynced && adapter_sync(&lab->adapter))) {
 		s->t_us = now_us() - t0;
 		catch(s);
 		Py_XDECREF(ret);
@@ -479,6 +509,7 @@ static void side_release(struct side *s, const struct lab *lab)
 			free(s->alias[i]);
 	}
 	free(s->alias);
+	free(s->moved);
 	free(s->leaf);
 	free(s->change);
 	free(s->type);

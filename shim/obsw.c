@@ -264,6 +264,26 @@ static bool any_alias(const struct side *s)
 	return false;
 }
 
+static void versions(struct jw *w, const struct side *s)
+{
+	size_t i;
+
+	jw_arr(w);
+	for (i = 0; i < s->nmoved; i++)
+		jw_int(w, s->moved[i]);
+	jw_arr_end(w);
+}
+
+static bool any_moved(const struct side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nmoved; i++)
+		if (s->moved[i])
+			return true;
+	return false;
+}
+
 static void mutations(struct jw *w, const struct side *s)
 {
 	size_t i;
@@ -395,6 +415,9 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 		side(&x, "hp", &o->hp, keep);
 	if (any_alias(&o->ref) || any_alias(&o->dev))
 		both(&x.w, "alias", o, aliases);
+	if (!o->ref.raised && !o->dev.raised &&
+	    (any_moved(&o->ref) || any_moved(&o->dev)))
+		both(&x.w, "version", o, versions);
 	if (o->ref.nchange || o->dev.nchange)
 		both(&x.w, "mutated", o, mutations);
 	guards(&x.w, o);
