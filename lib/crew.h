@@ -20,6 +20,7 @@ struct member {
 	const char *doom;	/* outcome that we kill it for, NULL: don't */
 	double kill_at;		/* when the last signal went out */
 	bool kill_hard;		/* it was SIGKILL */
+	bool spent;		/* it said that it is fit for no more */
 	double deaf_at;		/* when its stdout closed, 0: it is open */
 	double idle_at;		/* when it had done all it was to do, 0: not */
 };

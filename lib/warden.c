@@ -270,8 +270,9 @@ static int end_case(struct watchman *m, struct member *mb)
 	}
 	if (finish_case(m) < 0)
 		return -1;
-	/* One that has grown so much is replaced before it is too late. */
-	if (m->wd->max_rss && m->watch.rss > m->wd->max_rss / 2)
+	/* One that is spent, or has grown so much, is replaced in time. */
+	if (mb->spent || (m->wd->max_rss &&
+			  m->watch.rss > m->wd->max_rss / 2))
 		crew_doom(mb, retired, true);
 	/* For the next one, which has its time from now. */
 	watch_begin(&m->watch, mb->w.pid, m->wd->limit_s > GAP_S ?
@@ -293,6 +294,9 @@ static bool lost_record(struct watchman *m, const char *line, size_t len)
 	return lost;
 }
 
+/* How a worker says that it is fit for nothing after the present case. */
+static const char spent_text[] = "\"probe\":\"worker\",\"name\":\"poisoned\",";
+
 /* A line of the worker whose turn it is. */
 static int one_line(struct watchman *m, struct member *mb, const char *line,
 		    size_t len)
@@ -308,6 +312,8 @@ static int one_line(struct watchman *m, struct member *mb, const char *line,
 	if (!s.id.len) {
 		if (slice_is(s.kind, "run"))
 			return put_run(m, line, len);
+		mb->spent |= slice_is(s.kind, "probe") && m->begun &&
+			     strstr(line, spent_text);
 		return put_line(m, line, len);
 	}
 	mine = it && it->is_case && it->fed && slice_is(s.id, it->id);

@@ -44,6 +44,7 @@ void runcase_release(struct runcase *r)
 {
 	hostargs_release(&r->hostargs);
 	Py_CLEAR(r->samples);
+	Py_CLEAR(r->health);
 }
 
 /* The worker's run record, once, when it knows which run it is part of. */
@@ -110,7 +111,8 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	if (why) {
 		jw_key(&w, "error");
 		jw_obj(&w);
-		jw_kstr(&w, "type", "set-up");
+		jw_kstr(&w, "type", why->code == EX_NEGATIVE ? "poisoned" :
+			"set-up");
 		jw_kstr(&w, "message", why->msg);
 		jw_obj_end(&w);
 	}
@@ -285,6 +287,63 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 	return done;
 }
 
+/* Ask whether the device can be used: its complaint, new, or NULL. */
+static char *complaint(struct runcase *r)
+{
+	PyObject *ret = PyObject_CallFunction(r->health, "s",
+					      r->lab->adapter.dev.string);
+	const char *s = ret && ret != Py_None ? PyUnicode_AsUTF8(ret) : NULL;
+	char *text = s ? xstrdup(s) : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(ret);
+	return text;
+}
+
+/* Before the first case: does the question make sense on this device? */
+static void know_health(struct runcase *r)
+{
+	struct err e;
+	char *text;
+
+	if (r->health || r->no_health)
+		return;
+	r->health = py_attr("health", "check", &e);
+	text = r->health ? complaint(r) : NULL;
+	r->no_health = !r->health || text;
+	free(text);
+}
+
+/*
+ * A case may leave the device unfit for any other.  Then it has not ended well,
+ * and a probe, which cts-isolate acts upon, says that this process is spent.
+ * 1 with why set, 0 where all is well, -1 with e set.
+ */
+static int poisoned(struct runcase *r, const struct case_rec *c,
+		    struct err *why, struct err *e)
+{
+	char *text = r->no_health ? NULL : complaint(r);
+	struct buf b = BUF_INIT;
+	struct jw w;
+	int rc;
+
+	if (!text)
+		return 0;
+	err_set(why, EX_NEGATIVE, "the device can't be used any more: %s",
+		text);
+	free(text);
+	jw_init(&w, &b);
+	jw_record(&w, "probe", "", c->run);
+	jw_kstr(&w, "probe", "worker");
+	jw_kstr(&w, "name", "poisoned");
+	jw_kstr(&w, "status", "failed");
+	jw_kstr(&w, "note", c->id);
+	jw_obj_end(&w);
+	rc = rec_write_buf(r->out, &b, e);
+	buf_release(&b);
+	return rc < 0 ? -1 : 1;
+}
+
 static const struct form *check_case(const struct case_rec *c,
 					struct err *e)
 {
@@ -312,6 +371,7 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	if (!v || lab_device(r->lab, c->device, c->backend_import, e) ||
 	    greet(r, c, e))
 		return -1;
+	know_health(r);
 	list = make_samples(r, c, v->mode, &why);
 	if (!list && why.code == EX_BADINPUT) {
 		*e = why;
@@ -323,7 +383,9 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 		return write_end(r, c, 0, &why, t0, e);
 	done = all_samples(r, c, v, list, e);
 	if (done >= 0)
-		rc = write_end(r, c, done, NULL, t0, e);
+		rc = poisoned(r, c, &why, e);
+	if (rc >= 0)
+		rc = write_end(r, c, done, rc ? &why : NULL, t0, e);
 out:
 	Py_XDECREF(list);
 	return rc;

@@ -15,6 +15,8 @@ struct runcase {
 	struct hostargs hostargs;
 	PyObject *samples;	/* opinfo.samples */
 	bool greeted;		/* the worker's run record is out */
+	PyObject *health;	/* health.check, NULL: not known yet */
+	bool no_health;		/* it fails on a fresh device, too */
 	double t_import_s;
 };
 
