@@ -47,11 +47,11 @@ done
 cp out batch
 exits 0 'a private zygote' cts-isolate in -- "$fake"
 ln -s "$fake" cts-exec
-exits 0 'which cts-exec gets by itself' cts-isolate in -- ./cts-exec
+mkdir tmp
+TMPDIR=$T/tmp exits 0 'which cts-exec gets by itself' cts-isolate in -- ./cts-exec
 results out >got
 cmp_file got want 'results are the same'
-is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'cts-??????' -newer in \
-	-user "$(id -u)" 2>/dev/null | wc -l)" 0 'no folder is left behind'
+is "$(ls tmp)" '' 'and no folder is left behind'
 
 # What a death says.
 death() { jq -r "select(.kind == \"death\" and .op == \"$1\") | $2" batch; }
@@ -97,6 +97,21 @@ cmp_file got - 'and started again' <<-\END
 	parent crash SIGKILL
 	ok ran 
 END
+
+# A worker that says it is spent is replaced before it does harm.
+cases ok poison ok ok >poison
+for how in --plain "--zygote $zy"; do
+	# shellcheck disable=SC2086
+	exits 0 "a poisoned worker: $how" cts-isolate $how poison -- "$fake"
+	results out >got
+	cmp_file got - 'is replaced' <<-\END
+		ok ran 
+		poison error 
+		ok ran 
+		ok ran 
+	END
+	is "$(jq -r 'select(.kind == "probe").name' out)" poisoned 'and named'
+done
 
 # Before its start: once is bad luck, twice is the case.
 cases ok segv/early ok >early

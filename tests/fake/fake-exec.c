@@ -308,9 +308,13 @@ static void do_child(long n)
 	_exit(0);
 }
 
+/* From then on nothing works, which it says. */
 static void do_poison(long n)
 {
 	poisoned = n >= 0;
+	raw(1, "{\"v\":1,\"kind\":\"probe\",\"id\":\"\",\"run\":\"r\","
+	    "\"probe\":\"worker\",\"name\":\"poisoned\","
+	    "\"status\":\"failed\",\"note\":\"x\"}\n");
 }
 
 /* Dies after its end, when nothing runs. */
