@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "seed.h"
+#include "vocab.h"
 
 
 /* The parts of an id, in order. */
@@ -149,6 +150,22 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 			return err_set(e, EX_BADINPUT, "'backend_import' needs "
 				       "a list of strings");
 	c->backend_import = v;
+	v = cJSON_GetObjectItemCaseSensitive(o, "cleanup_mb");
+	if (v && (!cJSON_IsNumber(v) || !(v->valuedouble > 0)))
+		return err_set(e, EX_BADINPUT,
+			       "'cleanup_mb' needs a number above 0");
+	c->cleanup_mb = v ? v->valuedouble : 0;
+	v = cJSON_GetObjectItemCaseSensitive(o, "adapter");
+	if (v && !cJSON_IsObject(v))
+		return err_set(e, EX_BADINPUT, "'adapter' needs an object");
+	c->adapter = v;
+	if (opt_str(o, "suite_dir", &c->suite_dir, e) ||
+	    opt_str(o, "decoder", &c->decoder, e) ||
+	    opt_str(o, "memory_mode", &c->memory_mode, e))
+		return -1;
+	if (c->memory_mode && memory_mode_find(c->memory_mode) < 0)
+		return err_set(e, EX_BADINPUT, "'memory_mode' is '%.100s': "
+			       "no such mode", c->memory_mode);
 	if (opt_str(o, "isolate", &isolate, e))
 		return -1;
 	if (isolate && strcmp(isolate, "case") && strcmp(isolate, "batch"))
@@ -191,6 +208,7 @@ int case_read(struct case_rec *c, const struct rec *r, struct err *e)
 void case_write(struct jw *w, const struct case_rec *c)
 {
 	const cJSON *item;
+	char *text;
 
 	jw_record(w, "case", c->id, c->run ? c->run : "");
 	jw_kstr(w, "suite", c->suite);
@@ -215,6 +233,20 @@ void case_write(struct jw *w, const struct case_rec *c)
 			jw_str(w, item->valuestring);
 		jw_arr_end(w);
 	}
+	if (c->adapter) {
+		text = cJSON_PrintUnformatted(c->adapter);
+		jw_key(w, "adapter");
+		jw_raw(w, text, strlen(text));
+		cJSON_free(text);
+	}
+	if (c->memory_mode)
+		jw_kstr(w, "memory_mode", c->memory_mode);
+	if (c->cleanup_mb > 0)
+		jw_knum(w, "cleanup_mb", c->cleanup_mb);
+	if (c->suite_dir)
+		jw_kstr(w, "suite_dir", c->suite_dir);
+	if (c->decoder)
+		jw_kstr(w, "decoder", c->decoder);
 	if (c->only >= 0)
 		jw_kint(w, "sample", c->only);
 	if (c->timeout_s > 0)

@@ -86,8 +86,7 @@ static int get_list(const cJSON *o, const char *key, bool pairs, char ***out,
 	return 0;
 }
 
-/* "module:function", with "(arg)" or without. */
-static bool is_call(const char *s)
+bool device_is_call(const char *s)
 {
 	const char *colon = strchr(s, ':'), *paren;
 
@@ -102,15 +101,16 @@ static int check_calls(const struct device *d, struct err *e)
 	const struct { const char *key, *call; } calls[] = {
 		{ "sync", d->sync }, { "seed", d->seed },
 		{ "count", d->count }, { "memory", d->memory },
+		{ "empty", d->empty },
 	};
 	char **p;
 	size_t i;
 
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (calls[i].call && !is_call(calls[i].call))
+		if (calls[i].call && !device_is_call(calls[i].call))
 			return bad(e, calls[i].key, "\"module:function\"");
 	for (p = d->init; *p; p++)
-		if (!is_call(*p))
+		if (!device_is_call(*p))
 			return bad(e, "init", "\"module:function\"");
 	for (p = d->path; *p; p++)
 		if (**p == '/' || strstr(*p, ".."))
@@ -118,25 +118,35 @@ static int check_calls(const struct device *d, struct err *e)
 	return 0;
 }
 
+int device_fork_find(const char *name)
+{
+	int i;
+
+	for (i = 0; fork_names[i]; i++)
+		if (!strcmp(name, fork_names[i]))
+			return i;
+	return -1;
+}
+
 static int get_fork(const cJSON *o, enum device_fork *out, struct err *e)
 {
 	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "fork");
-	int i;
+	int rule = DEVICE_FORK_NEVER;
 
-	*out = DEVICE_FORK_NEVER;
-	for (i = 0; cJSON_IsString(v) && fork_names[i]; i++)
-		if (!strcmp(v->valuestring, fork_names[i])) {
-			*out = (enum device_fork)i;
-			return 0;
-		}
-	return v ? bad(e, "fork", "ok, bare or never") : 0;
+	if (v)
+		rule = cJSON_IsString(v) ? device_fork_find(v->valuestring) :
+		       -1;
+	if (rule < 0)
+		return bad(e, "fork", "ok, bare or never");
+	*out = (enum device_fork)rule;
+	return 0;
 }
 
 static int check_keys(const cJSON *o, struct err *e)
 {
 	static const char *const keys[] = {
 		"device", "string", "import", "init", "sync", "seed", "count",
-		"memory", "path", "env", "fork", "note", NULL,
+		"memory", "empty", "path", "env", "fork", "note", NULL,
 	};
 	const cJSON *item;
 	int i;
@@ -179,6 +189,7 @@ static int from_entry(struct device *d, const cJSON *o, const char *string,
 	    get_str(o, "seed", &d->seed, e) ||
 	    get_str(o, "count", &d->count, e) ||
 	    get_str(o, "memory", &d->memory, e) ||
+	    get_str(o, "empty", &d->empty, e) ||
 	    get_str(o, "note", &d->note, e) || get_fork(o, &d->fork, e))
 		return -1;
 	return check_calls(d, e);
@@ -281,12 +292,60 @@ void device_release(struct device *d)
 	free(d->seed);
 	free(d->count);
 	free(d->memory);
+	free(d->empty);
 	free(d->note);
 	list_free(d->imports);
 	list_free(d->init);
 	list_free(d->path);
 	list_free(d->env);
 	memset(d, 0, sizeof(*d));
+}
+
+static int replace_str(const cJSON *o, const char *key, char **out,
+		       struct err *e)
+{
+	char *s = NULL;
+
+	if (get_str(o, key, &s, e))
+		return -1;
+	if (s) {
+		free(*out);
+		*out = s;
+	}
+	return 0;
+}
+
+static int replace_list(const cJSON *o, const char *key, bool pairs,
+			char ***out, struct err *e)
+{
+	char **list = NULL;
+	int rc;
+
+	if (!cJSON_GetObjectItemCaseSensitive(o, key))
+		return 0;
+	rc = get_list(o, key, pairs, &list, e);
+	if (rc) {
+		list_free(list);
+		return rc;
+	}
+	list_free(*out);
+	*out = list;
+	return 0;
+}
+
+int device_override(struct device *d, const cJSON *adapter, struct err *e)
+{
+	if (replace_str(adapter, "sync", &d->sync, e) ||
+	    replace_str(adapter, "seed", &d->seed, e) ||
+	    replace_str(adapter, "count", &d->count, e) ||
+	    replace_str(adapter, "memory", &d->memory, e) ||
+	    replace_str(adapter, "empty", &d->empty, e) ||
+	    replace_list(adapter, "init", false, &d->init, e) ||
+	    replace_list(adapter, "env", true, &d->env, e) ||
+	    (cJSON_GetObjectItemCaseSensitive(adapter, "fork") &&
+	     get_fork(adapter, &d->fork, e)))
+		return err_prefix(e, "adapter");
+	return check_calls(d, e) ? err_prefix(e, "adapter") : 0;
 }
 
 struct names {

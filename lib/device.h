@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <cjson/cJSON.h>
 #include "err.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,7 @@ struct device {
 	char *seed;		/* a call, given the seed; or NULL */
 	char *count;		/* a call that gives how many, or NULL */
 	char *memory;		/* a call that gives bytes in use, or NULL */
+	char *empty;		/* a call that gives cached memory back, or NULL */
 	char **path;		/* folders below root for sys.path, or empty */
 	/*
 	 * "NAME=value", NULL-terminated, to be set before torch is imported,
@@ -63,6 +65,17 @@ struct device {
 int device_find(struct device *d, const char *root, const char *name,
 		struct err *e);
 void device_release(struct device *d);
+
+/*
+ * Put what a manifest's "adapter" says in the place of what d has: keys sync,
+ * seed, count, memory, empty, init, env, fork.  0, or -1 with e set.
+ */
+int device_override(struct device *d, const cJSON *adapter, struct err *e);
+
+/* Is s "module:function", with "(arg)" or without? */
+bool device_is_call(const char *s);
+/* The rule of that name, -1 if there is none. */
+int device_fork_find(const char *name);
 
 /* The names that the table lists, NULL-terminated: new, all of it. */
 char **device_names(const char *root, struct err *e);

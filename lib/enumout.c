@@ -57,32 +57,23 @@ int enumout_device(struct manifest *m, const struct inventory *inv,
 				   "cpu", e);
 }
 
-static void warn_op(const struct inventory *inv, const char *key,
-		    const char *op)
+void enumout_manifest(struct enumout *o, const struct manifest *m)
 {
-	const char *near;
+	const cJSON *top = manifest_json(m), *limits, *pct, *mb, *gb;
 
-	if (inventory_has(inv, op) || !strncmp(op, "aten", 4))
-		return;
-	near = inventory_nearest(inv, op);
-	if (near)
-		prog_warn("%s: no op is named '%s', did you mean '%s'?", key,
-			  op, near);
-	else
-		prog_warn("%s: no op is named '%s'", key, op);
-}
-
-void enumout_warn(const struct manifest *m, const struct inventory *inv)
-{
-	static const char *const keys[] = { "skip_ops", "must_not_fall_back" };
-	const cJSON *x;
-	size_t i;
-
-	for (i = 0; i < 2; i++)
-		cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(
-					manifest_json(m), keys[i]))
-			if (!strpbrk(x->valuestring, "^$*+?()[]{}|\\"))
-				warn_op(inv, keys[i], x->valuestring);
+	o->adapter = cJSON_GetObjectItemCaseSensitive(top, "adapter");
+	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
+	pct = cJSON_GetObjectItemCaseSensitive(limits,
+					       "cleanup_threshold_pct");
+	mb = cJSON_GetObjectItemCaseSensitive(limits, "max_device_memory_mb");
+	gb = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(top, "hardware"),
+		"device_memory_gb");
+	if (pct && cJSON_IsNumber(mb))
+		o->cleanup_mb = mb->valuedouble * pct->valuedouble / 100;
+	else if (pct && cJSON_IsNumber(gb))
+		o->cleanup_mb = gb->valuedouble * 1024 * pct->valuedouble /
+				100;
 }
 
 /* Whatever decides the results, as text: its digest names the run. */
@@ -106,6 +97,8 @@ static void run_name(char out[13], const struct enumout *o,
 		buf_addf(&b, "suite %s\n", s->suites[i]);
 	for (i = 0; i < s->ncases; i++)
 		buf_addf(&b, "case %s\n", s->cases[i]);
+	for (i = 0; i < s->picks.n; i++)
+		buf_addf(&b, "pick %s\n", s->picks.v[i].text);
 	buf_addf(&b, "torch %s\nengine %s\n", inv->torch, CTS_VERSION);
 	sha256_hex(b.p, b.len, hex);
 	memcpy(out, hex, 12);
@@ -199,6 +192,19 @@ static void write_run(struct jw *w, const struct enumout *o,
 	jw_obj_end(w);
 }
 
+/* Special values have a seed and a number of samples of their own. */
+static void special(struct case_rec *c, const struct enumout *o,
+		    const struct manifest *m)
+{
+	const cJSON *seed = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+							"ieee754_seed");
+
+	if (seed && !o->seeded)
+		c->seed = (uint64_t)seed->valuedouble;
+	if (o->samples < 0)
+		c->samples = manifest_max_samples_special(m);
+}
+
 static int write_case(struct sink *out, const struct enumout *o,
 		      const struct planned *x, const struct manifest *m,
 		      const char *run, struct err *e)
@@ -208,7 +214,9 @@ static int write_case(struct sink *out, const struct enumout *o,
 		.id = id, .run = run, .suite = x->item->suite,
 		.op = x->item->op, .variant = x->variant,
 		.dtype = dtype_at(x->dtype)->name,
-		.device = manifest_device(m), .level = x->level,
+		.device = manifest_device(m), .adapter = o->adapter,
+		.memory_mode = o->memory_mode, .cleanup_mb = o->cleanup_mb,
+		.suite_dir = x->item->folder, .level = x->level,
 		.level_reason = x->level_reason, .capability = x->capability,
 		.oracle = x->oracle, .only = -1, .seed = o->seed,
 		.samples = o->samples >= 0 ? o->samples :
@@ -219,13 +227,12 @@ static int write_case(struct sink *out, const struct enumout *o,
 
 	if (planned_id(x, id, e) < 0)
 		return -1;
+	if (x->item->container)
+		c.decoder = manifest_decoder(m, x->item->container);
+	if (!strcmp(x->variant, "special"))
+		special(&c, o, m);
 	jw_init(&w, &out->b);
 	case_write(&w, &c);
-	if (o->memory_mode) {
-		/* Not every case has it: put before the closing brace. */
-		out->b.len--;
-		buf_addf(&out->b, ",\"memory_mode\":\"%s\"}", o->memory_mode);
-	}
 	return end_record(out, e);
 }
 
@@ -240,6 +247,8 @@ static void write_claim(struct jw *w, const struct planned *x)
 				 dtype_at(x->dtype)->name);
 	else if (!strcmp(x->claim, "capabilities"))
 		path = xasprintf("capabilities.%s", x->capability);
+	else if (x->item->container && !strcmp(x->reason, "container_format"))
+		path = xasprintf("%s.%s", x->claim, x->item->container);
 	jw_kstr(w, "claim", path ? path : x->claim);
 	free(path);
 }
@@ -356,8 +365,8 @@ int enumout_write(const struct enumout *o, const struct plan *p,
 	if (!rc)
 		rc = write_accounts_of(&out, o, p, run, e);
 	if (!rc)
-		rc = write_many(&out, "deselected", "not among --op, --suite "
-				"or --case", p->deselected, run, e);
+		rc = write_many(&out, "deselected", "not among --op, --suite, "
+				"--case or -k", p->deselected, run, e);
 	if (!rc)
 		rc = write_many(&out, "deselected", "beyond --limit, "
 				"--start-at or --start-after", p->cut, run, e);

@@ -15,9 +15,12 @@ struct enumout {
 	int argc;
 	char **argv;		/* the command, for the run record */
 	uint64_t seed;
+	bool seeded;		/* on the command line */
 	int samples;		/* a case; -1: the manifest's */
 	const char *op;		/* the regex as it was given, or NULL */
 	const char *memory_mode;	/* or NULL */
+	const cJSON *adapter;	/* the manifest's, or NULL */
+	double cleanup_mb;	/* its threshold in MB, 0: none */
 	bool skips;		/* accounts alone */
 	bool each;		/* other levels case by case, not op by op */
 	bool validate;		/* the toolkit against itself, on the CPU */
@@ -30,8 +33,8 @@ struct enumout {
 int enumout_device(struct manifest *m, const struct inventory *inv,
 		   struct err *e);
 
-/* Warn of ops that the manifest names and PyTorch does not have. */
-void enumout_warn(const struct manifest *m, const struct inventory *inv);
+/* Take adapter and cleanup_mb from the manifest. */
+void enumout_manifest(struct enumout *o, const struct manifest *m);
 
 /* One run record, then the cases, then the accounts. */
 int enumout_write(const struct enumout *o, const struct plan *p,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "device.h"
 #include "json.h"
 #include "scan.h"
 #include "xalloc.h"
@@ -115,6 +116,19 @@ int intake_read(struct intake *in, struct err *e)
 	return 0;
 }
 
+/*
+ * What the case itself says of forking.  An environment has to be there before
+ * PyTorch is imported, which it is in the process that forks.
+ */
+static int fork_of(const cJSON *adapter)
+{
+	const cJSON *x = cJSON_GetObjectItemCaseSensitive(adapter, "fork");
+
+	if (cJSON_GetObjectItemCaseSensitive(adapter, "env"))
+		return DEVICE_FORK_NEVER;
+	return cJSON_IsString(x) ? device_fork_find(x->valuestring) : -1;
+}
+
 static int read_case(struct intake *in, struct item *it, struct rec *r,
 		     struct err *e)
 {
@@ -130,6 +144,7 @@ static int read_case(struct intake *in, struct item *it, struct rec *r,
 	it->device = xstrdup(c.device ? c.device : "");
 	it->limit_s = c.timeout_s;
 	it->solo = c.isolate;
+	it->fork = fork_of(c.adapter);
 	return 0;
 }
 

@@ -19,6 +19,7 @@ struct item {
 	char *id, *run, *device;
 	double limit_s;		/* its own time limit, 0: none */
 	bool solo;		/* a process of its own */
+	int fork;		/* enum device_fork that it asks for; -1: none */
 	bool fresh;		/* and not a forked one */
 	bool fed;		/* a worker was given it */
 	int tries;		/* how often it was begun and not its fault */

@@ -94,8 +94,17 @@ static char *copy_opt(const cJSON *o, const char *key)
 	return s ? xstrdup(s) : NULL;
 }
 
+static const char *const tag_names[] = {
+	[TAG_FAMILY] = "family", [TAG_CATEGORY] = "category",
+	[TAG_TIER] = "tier", [TAG_COST] = "cost", [TAG_ROLE] = "role",
+	[TAG_RUNNER] = "runner",
+};
+_Static_assert(sizeof(tag_names) / sizeof(*tag_names) == ITEM_NTAGS,
+	       "all tags");
+
 static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 {
+	const cJSON *tags;
 	const char *op = rec_str_opt(o, "op", "");
 	struct item *it;
 	int i;
@@ -118,6 +127,10 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->mb = (long)rec_int_opt(o, "mb", 0);
 	it->capability = copy_opt(o, "capability");
 	it->oracle = copy_opt(o, "oracle");
+	it->container = copy_opt(o, "container");
+	tags = cJSON_GetObjectItemCaseSensitive(o, "tags");
+	for (i = 0; tags && i < ITEM_NTAGS; i++)
+		it->tags[i] = copy_opt(tags, tag_names[i]);
 }
 
 static void add_torch(struct inventory *inv, const cJSON *o)
@@ -181,16 +194,16 @@ static char *version_of(const char *text)
 	return q && *q != '\n' ? xstrndup(p + 1, (size_t)(q - p - 1)) : NULL;
 }
 
-/* Append what the hand-written suites are. */
-static void add_suites(struct buf *b)
+/* Append what the suites below a folder are. */
+static void add_suites(struct buf *b, const char *folder)
 {
-	char *pattern = xasprintf("%s/suites/*.py", prog_root());
+	char *pattern = xasprintf("%s/*.py", folder);
 	glob_t g;
 	size_t i;
 
 	if (!glob(pattern, 0, NULL, &g)) {
 		for (i = 0; i < g.gl_pathc; i++) {
-			buf_addstr(b, g.gl_pathv[i] + strlen(prog_root()));
+			buf_addstr(b, strrchr(g.gl_pathv[i], '/'));
 			buf_read_file(b, g.gl_pathv[i], 8 << 20, NULL);
 		}
 		globfree(&g);
@@ -201,6 +214,7 @@ static void add_suites(struct buf *b)
 /* The cache's folder for this PyTorch (new); *torch: its version (new). */
 static char *cache_dir(char **torch, struct err *e)
 {
+	static const char *const asking[] = { "opinfo", "suite" };
 	struct buf b = BUF_INIT;
 	char *path, *root, *dir = NULL, hex[65], safe[80];
 	size_t i;
@@ -217,11 +231,15 @@ static char *cache_dir(char **torch, struct err *e)
 		goto out;
 	}
 	buf_addstr(&b, CTS_VERSION);
-	free(path);
 	/* What asks PyTorch is part of the answer. */
-	path = xasprintf("%s/shim/opinfo.py", prog_root());
-	buf_read_file(&b, path, 1 << 20, NULL);
-	add_suites(&b);
+	for (i = 0; i < 2; i++) {
+		free(path);
+		path = xasprintf("%s/shim/%s.py", prog_root(), asking[i]);
+		buf_read_file(&b, path, 1 << 20, NULL);
+	}
+	free(path);
+	path = xasprintf("%s/suites", prog_root());
+	add_suites(&b, path);
 	sha256_hex(b.p, b.len, hex);
 	snprintf(safe, sizeof(safe), "%s", *torch);
 	for (i = 0; safe[i]; i++)
@@ -260,8 +278,12 @@ static int make_dirs(const char *dir, struct err *e)
 	return rc;
 }
 
-/* Ask PyTorch; the answer replaces file in one step. */
-static int build(const char *file, struct err *e)
+/*
+ * Ask PyTorch (as cts-exec's option and its argument say); the answer replaces
+ * file in one step.
+ */
+static int build(const char *file, const char *option, const char *what,
+		 struct err *e)
 {
 	char *tmp = xasprintf("%s.XXXXXX", file);
 	char *argv[] = { NULL, NULL, NULL, NULL };
@@ -273,12 +295,12 @@ static int build(const char *file, struct err *e)
 		return rc;
 	}
 	argv[0] = xasprintf("%s/bin/cts-exec", prog_root());
-	argv[1] = xstrdup("--inventory");
-	argv[2] = xstrdup("opinfo");
+	argv[1] = xstrdup(option);
+	argv[2] = xstrdup(what);
 	rc = child_run(argv, fd, NULL, 0, e);
 	if (rc > 0)
-		rc = err_set(e, EX_ENVIRON, "cts-exec --inventory ended with "
-			     "status %d", rc);
+		rc = err_set(e, EX_ENVIRON, "cts-exec %s ended with status "
+			     "%d", option, rc);
 	if (fchmod(fd, 0644) < 0 || close(fd) < 0 ||
 	    (rc == 0 && rename(tmp, file) < 0))
 		rc = rc ? rc : err_sys(e, errno, "unable to write '%s'", file);
@@ -316,12 +338,89 @@ int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		inventory_release(inv);
 		if (building)
 			building(torch);
-		if (!make_dirs(dir, e) && !build(file, e))
+		if (!make_dirs(dir, e) &&
+		    !build(file, "--inventory", "opinfo", e))
 			rc = inventory_read(inv, file, e);
 	}
 out:
 	if (rc && e)
 		e->code = EX_ENVIRON;
+	free(file);
+	free(dir);
+	free(torch);
+	return rc;
+}
+
+/* Is the name that of a suite which is not in that folder? */
+static bool suite_elsewhere(const struct inventory *inv, const char *suite,
+			    const char *folder)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n; i++)
+		if (inv->v[i].folder != folder &&
+		    !strcmp(inv->v[i].suite, suite))
+			return true;
+	return false;
+}
+
+/* The lines of a folder's suites. */
+static int add_lines(struct inventory *inv, const char *text, size_t n,
+		     const char *folder, struct err *e)
+{
+	const char *end = text + n, *lf, *suite;
+	int rc = 0;
+	cJSON *o;
+
+	for (; !rc && text < end; text = lf + 1) {
+		lf = memchr(text, '\n', (size_t)(end - text));
+		o = lf ? json_parse(text, (size_t)(lf - text), e) : NULL;
+		if (!o)
+			return err_set(e, EX_ENVIRON, "%s: its cases can't be "
+				       "read", folder);
+		suite = rec_str_opt(o, "suite", "");
+		if (!strcmp(rec_str_opt(o, "kind", ""), "suite_error")) {
+			rc = err_set(e, EX_BADINPUT, "%s",
+				     rec_str_opt(o, "message", ""));
+		} else if (suite_elsewhere(inv, suite, folder)) {
+			rc = err_set(e, EX_BADINPUT, "%s/%s.py:1: a suite is "
+				     "called '%s' already", folder, suite,
+				     suite);
+		} else if (*suite) {
+			add_item(inv, o, suite);
+			inv->v[inv->n - 1].folder = folder;
+		}
+		cJSON_Delete(o);
+	}
+	return rc;
+}
+
+int inventory_add(struct inventory *inv, const char *folder, struct err *e)
+{
+	char *torch = NULL, *dir = cache_dir(&torch, e), *file = NULL, hex[65];
+	struct buf b = BUF_INIT;
+	int rc = -1;
+
+	if (!dir)
+		goto out;
+	buf_addstr(&b, folder);
+	add_suites(&b, folder);
+	sha256_hex(b.p, b.len, hex);
+	file = xasprintf("%s/suites-%.12s.jsonl", dir, hex);
+	buf_reset(&b);
+	inv->folders = xrealloc(inv->folders, (inv->nfolders + 1) *
+				sizeof(*inv->folders));
+	inv->folders[inv->nfolders++] = xstrdup(folder);
+	if (buf_read_file(&b, file, INVENTORY_MAX, NULL) < 0 &&
+	    (make_dirs(dir, e) || build(file, "--suites", folder, e) ||
+	     buf_read_file(&b, file, INVENTORY_MAX, e) < 0))
+		goto out;
+	rc = add_lines(inv, b.p, b.len, inv->folders[inv->nfolders - 1], e);
+	/* What is wrong may lie outside of the file: ask again. */
+	if (rc < 0)
+		unlink(file);
+out:
+	buf_release(&b);
 	free(file);
 	free(dir);
 	free(torch);
@@ -354,7 +453,7 @@ bool inventory_has(const struct inventory *inv, const char *op)
 
 void inventory_release(struct inventory *inv)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < inv->n; i++) {
 		free(inv->v[i].suite);
@@ -363,7 +462,13 @@ void inventory_release(struct inventory *inv)
 		free(inv->v[i].aten);
 		free(inv->v[i].capability);
 		free(inv->v[i].oracle);
+		free(inv->v[i].container);
+		for (k = 0; k < ITEM_NTAGS; k++)
+			free(inv->v[i].tags[k]);
 	}
+	for (i = 0; i < inv->nfolders; i++)
+		free(inv->folders[i]);
+	free(inv->folders);
 	free(inv->v);
 	free(inv->torch);
 	free(inv->python);

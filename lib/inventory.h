@@ -29,6 +29,12 @@ enum item_set {
 };
 int item_set_find(const char *name);	/* "backward"; -1 if unknown */
 
+/* Words that cases are chosen by. */
+enum item_tag {
+	TAG_FAMILY, TAG_CATEGORY, TAG_TIER, TAG_COST, TAG_ROLE, TAG_RUNNER,
+	ITEM_NTAGS
+};
+
 struct item {
 	char *suite, *op, *name, *aten;
 	unsigned flags;		/* 1 << enum item_flag */
@@ -38,6 +44,9 @@ struct item {
 	long mb;		/* memory that it needs, 0: little */
 	char *capability;	/* NULL: as coverage/capabilities.jsonl says */
 	char *oracle;		/* NULL: as coverage/oracles.jsonl says */
+	char *tags[ITEM_NTAGS];	/* NULL: says nothing */
+	char *container;	/* format that it needs, or NULL */
+	const char *folder;	/* of its suite, NULL: suites/ */
 };
 
 struct inventory {
@@ -46,6 +55,8 @@ struct inventory {
 	char *torch;		/* "2.13.0+cpu" */
 	char *python;
 	char *accelerator;	/* the device that "auto" means, or NULL */
+	char **folders;		/* that were added */
+	size_t nfolders;
 };
 
 /*
@@ -55,6 +66,12 @@ struct inventory {
  */
 int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		   struct err *e);
+
+/*
+ * Add the cases of the suites in a folder of the user's own; kept in a cache as
+ * the rest.  0, or -1 with e set (EX_BADINPUT where a suite is wrong).
+ */
+int inventory_add(struct inventory *inv, const char *folder, struct err *e);
 
 /* From a file that cts-exec --inventory wrote.  0, or -1 with e set. */
 int inventory_read(struct inventory *inv, const char *path, struct err *e);

@@ -115,6 +115,11 @@ static cJSON *normal_limits(cJSON *x)
 	return in_order(x, manifest_limit_keys);
 }
 
+static cJSON *normal_adapter(cJSON *x)
+{
+	return in_order(x, manifest_adapter_keys);
+}
+
 cJSON *manifest_normalise(cJSON *json)
 {
 	static const struct {
@@ -127,6 +132,7 @@ cJSON *manifest_normalise(cJSON *json)
 		{ "capabilities", normal_capabilities },
 		{ "hardware", normal_hardware },
 		{ "resource_limits", normal_limits },
+		{ "adapter", normal_adapter },
 		{ "tolerance_overrides", normal_tolerances },
 	};
 	cJSON *out = in_order(json, manifest_keys), *x;
@@ -148,6 +154,7 @@ static struct manifest *make(cJSON *json, const char *file,
 			     const struct jsonpos *pos, struct findings *f,
 			     struct err *e)
 {
+	const char *slash = strrchr(file, '/');
 	struct manifest *m;
 	size_t i, wrong = 0;
 
@@ -162,6 +169,7 @@ static struct manifest *make(cJSON *json, const char *file,
 	}
 	m = xcalloc(1, sizeof(*m));
 	m->json = manifest_normalise(json);
+	m->folder = slash ? xstrndup(file, (size_t)(slash - file + 1)) : NULL;
 	manifest_compile(m);
 	return m;
 }
@@ -234,6 +242,7 @@ void manifest_free(struct manifest *m)
 		return;
 	manifest_uncompile(m);
 	cJSON_Delete(m->json);
+	free(m->folder);
 	free(m);
 }
 
@@ -364,6 +373,70 @@ int manifest_level(const struct manifest *m)
 int manifest_max_samples(const struct manifest *m)
 {
 	return number(m, "max_samples", 10);
+}
+
+const char *manifest_decoder(const struct manifest *m, const char *format)
+{
+	const cJSON *x = get(get(m->json, "custom_container_decoders"), format);
+
+	return x ? x->valuestring : NULL;
+}
+
+/* Below base, once all links are followed? */
+static bool below(const char *path, const char *base)
+{
+	char *real = realpath(path, NULL), *top = realpath(base, NULL);
+	size_t n = top ? strlen(top) : 0;
+	bool in = real && top && !strncmp(real, top, n) &&
+		  (!real[n] || real[n] == '/' || n == 1);
+
+	free(real);
+	free(top);
+	return in;
+}
+
+/* One folder's real path (new), or NULL with e set. */
+static char *settle_dir(const struct manifest *m, const char *dir,
+			struct err *e)
+{
+	const char *base = m->folder ? m->folder : "./";
+	char *full, *real;
+
+	full = *dir == '/' ? xstrdup(dir) : xasprintf("%s%s", base, dir);
+	real = realpath(full, NULL);
+	if (!real) {
+		err_set(e, EX_BADINPUT, "custom_test_dirs: there is no folder "
+			"'%.200s'", dir);
+	} else if (*dir != '/' && !below(full, base)) {
+		err_set(e, EX_BADINPUT, "custom_test_dirs: '%.200s' leads out "
+			"of the manifest's folder", dir);
+		free(real);
+		real = NULL;
+	}
+	free(full);
+	return real;
+}
+
+int manifest_settle_dirs(struct manifest *m, struct err *e)
+{
+	const cJSON *x;
+	cJSON *list;
+	char *dir;
+
+	if (!cJSON_GetArraySize(get(m->json, "custom_test_dirs")))
+		return 0;
+	list = cJSON_CreateArray();
+	cJSON_ArrayForEach(x, get(m->json, "custom_test_dirs")) {
+		dir = settle_dir(m, x->valuestring, e);
+		if (!dir) {
+			cJSON_Delete(list);
+			return -1;
+		}
+		cJSON_AddItemToArray(list, cJSON_CreateString(dir));
+		free(dir);
+	}
+	manifest_set(m, "custom_test_dirs", list);
+	return 0;
 }
 
 int manifest_max_samples_special(const struct manifest *m)

@@ -70,6 +70,15 @@ int manifest_max_samples(const struct manifest *m);	/* 0: no cap */
 int manifest_max_samples_special(const struct manifest *m);	/* likewise */
 const cJSON *manifest_imports(const struct manifest *m);  /* array or NULL */
 
+/* "module:function" that decodes the container format, or NULL. */
+const char *manifest_decoder(const struct manifest *m, const char *format);
+
+/*
+ * Make the paths in custom_test_dirs absolute; a relative one starts at the
+ * manifest's folder and must stay below it.  0, or -1 with e set (EX_BADINPUT).
+ */
+int manifest_settle_dirs(struct manifest *m, struct err *e);
+
 /* What a claim says about one op. */
 enum claim {
 	CLAIM_YES,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "device.h"
 #include "dtype.h"
 #include "vocab.h"
 #include "xalloc.h"
@@ -328,6 +329,68 @@ static void check_limits(struct check *c, const char *path, const cJSON *item)
 			     "key");
 }
 
+static void check_call(struct check *c, const char *path, const cJSON *item)
+{
+	if (!cJSON_IsString(item) || !device_is_call(item->valuestring))
+		check_expected(c, path, "'module:function'", item);
+}
+
+static void check_calls(struct check *c, const char *path, const cJSON *item)
+{
+	if (!cJSON_IsArray(item))
+		check_expected(c, path, "a list of 'module:function'", item);
+	else
+		check_each(c, path, item, check_call);
+}
+
+static void check_env(struct check *c, const char *path, const cJSON *item)
+{
+	const cJSON *x;
+
+	if (!check_is_object(c, path, item))
+		return;
+	cJSON_ArrayForEach(x, item) {
+		char *p = check_sub(path, x->string);
+
+		if (!cJSON_IsString(x))
+			check_expected(c, p, "a text", x);
+		if (!*x->string || strchr(x->string, '='))
+			check_say(c, p, "can't be the name of a variable");
+		free(p);
+	}
+}
+
+static void check_fork(struct check *c, const char *path, const cJSON *item)
+{
+	if (!cJSON_IsString(item) || device_fork_find(item->valuestring) < 0)
+		check_expected(c, path, "'ok', 'bare' or 'never'", item);
+}
+
+static void check_adapter(struct check *c, const char *path,
+			  const cJSON *item)
+{
+	static const struct field fields[] = {
+		{ "sync", check_call, false }, { "seed", check_call, false },
+		{ "count", check_call, false }, { "memory", check_call, false },
+		{ "empty", check_call, false }, { "init", check_calls, false },
+		{ "env", check_env, false }, { "fork", check_fork, false },
+		{ 0 },
+	};
+
+	if (check_is_object(c, path, item))
+		check_fields(c, path, item, fields, manifest_adapter_keys,
+			     "key");
+}
+
+static bool leads_up(const char *path)
+{
+	for (; *path; path += strcspn(path, "/"), path += *path == '/')
+		if (path[0] == '.' && path[1] == '.' &&
+		    (!path[2] || path[2] == '/'))
+			return true;
+	return false;
+}
+
 static void check_dir(struct check *c, const char *path, const cJSON *item)
 {
 	const char *slash = strrchr(c->file, '/');
@@ -336,6 +399,12 @@ static void check_dir(struct check *c, const char *path, const cJSON *item)
 
 	if (!cJSON_IsString(item) || !*item->valuestring) {
 		check_expected(c, path, "a folder's path", item);
+		return;
+	}
+	if (*item->valuestring != '/' && leads_up(item->valuestring)) {
+		check_say(c, path, "'%.200s' leads out of the manifest's "
+			  "folder, expected a folder below it or an absolute "
+			  "path", item->valuestring);
 		return;
 	}
 	full = *item->valuestring == '/' || !slash ?
@@ -363,6 +432,7 @@ static const struct field top_fields[] = {
 	{ "draft", check_draft, false },
 	{ "device_name", check_device, false },
 	{ "backend_import", check_imports, true },
+	{ "adapter", check_adapter, false },
 	{ "device_count", check_whole, false },
 	{ "semantic_level", check_whole, false },
 	{ "supported_dtypes", check_dtypes, false },
@@ -386,7 +456,7 @@ static const struct field top_fields[] = {
 
 const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
-	"device_count", "semantic_level", "supported_dtypes", "only_dtypes",
+	"adapter", "device_count", "semantic_level", "supported_dtypes", "only_dtypes",
 	"supported_ops", "skip_ops", "must_not_fall_back", "capabilities",
 	"hardware", "resource_limits", "tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
@@ -399,6 +469,10 @@ _Static_assert(sizeof(manifest_keys) / sizeof(*manifest_keys) ==
 const char *const manifest_hardware_keys[] = {
 	"memory_model", "device_memory_gb", "system_memory_gb",
 	"oom_recoverable", NULL
+};
+
+const char *const manifest_adapter_keys[] = {
+	"sync", "seed", "count", "memory", "empty", "init", "env", "fork", NULL
 };
 
 const char *const manifest_limit_keys[] = {

@@ -27,6 +27,7 @@ struct oplist {
 
 struct manifest {
 	cJSON *json;
+	char *folder;		/* where its file is, NULL: here */
 	struct rule *dtypes;	/* by index of dtype_at() */
 	struct rule *caps;	/* by index of capability_at() */
 	struct oplist supported, skip, no_fallback;
@@ -36,6 +37,7 @@ struct manifest {
 extern const char *const manifest_keys[];
 extern const char *const manifest_limit_keys[];
 extern const char *const manifest_hardware_keys[];
+extern const char *const manifest_adapter_keys[];
 
 /* Append every finding about json; file and pos for where. */
 void manifest_check(const cJSON *json, const char *file,

@@ -107,7 +107,7 @@ int probe_run(struct probes *p, const struct manifest *m, bool all,
 	size_t n = 0;
 	int rc;
 
-	argv = xcalloc(8 + 2 * (size_t)cJSON_GetArraySize(imports),
+	argv = xcalloc(10 + 2 * (size_t)cJSON_GetArraySize(imports),
 		       sizeof(*argv));
 	argv[n++] = xasprintf("%s/bin/cts-exec", prog_root());
 	argv[n++] = xstrdup("--probe");
@@ -118,6 +118,11 @@ int probe_run(struct probes *p, const struct manifest *m, bool all,
 	cJSON_ArrayForEach(x, imports) {
 		argv[n++] = xstrdup("--import");
 		argv[n++] = xstrdup(x->valuestring);
+	}
+	x = cJSON_GetObjectItemCaseSensitive(manifest_json(m), "adapter");
+	if (x) {
+		argv[n++] = xstrdup("--adapter");
+		argv[n++] = cJSON_PrintUnformatted(x);
 	}
 	rc = child_run(argv, -1, &out, PROBE_MAX, e);
 	if (rc > 0)

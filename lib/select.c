@@ -64,6 +64,11 @@ static void describe(struct planned *x, const struct tables *t,
 		x->level = (uint8_t)v->level;
 		x->level_reason = v->reason;
 	}
+	x->asked = x->level;
+	if (item_is_heavy(x->item) && x->level < 8) {
+		x->level = 8;
+		x->level_reason = "a heavy case";
+	}
 	x->capability = v->capability ? v->capability : x->item->capability;
 	if (!x->capability)
 		x->capability = rules_find(t->capabilities, x->variant,
@@ -85,6 +90,29 @@ static const char *dtype_reason(enum claim c)
 	       c == CLAIM_FILTERED ? "dtype_regex_filtered" : NULL;
 }
 
+static bool is_true(const cJSON *o, const char *key)
+{
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+/* The key that keeps a case about a container format from running; or NULL. */
+static const char *missing_container(const struct manifest *m,
+				     const struct planned *x)
+{
+	const cJSON *top = manifest_json(m);
+	const char *format = x->item->container;
+
+	if (!format)
+		return NULL;
+	if (!is_true(cJSON_GetObjectItemCaseSensitive(top,
+					"supported_container_formats"), format))
+		return "supported_container_formats";
+	if (!strcmp(x->capability, "custom_quantized_decode") &&
+	    !manifest_decoder(m, format))
+		return "custom_container_decoders";
+	return NULL;
+}
+
 /*
  * The level comes first: there are far more cases above it than below, and
  * nobody asked what the manifest says of them.
@@ -99,9 +127,12 @@ static void judge(struct planned *x, const struct tables *t,
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
 	long mb = v->mb > x->item->mb ? v->mb : x->item->mb;
+	int level = x->level;
 	enum claim c;
 
-	if (!s->ncases && (x->level < s->lo || x->level > s->hi)) {
+	if (picks_tier(&s->picks) && x->asked >= s->lo && x->asked <= s->hi)
+		level = x->asked;
+	if (!s->ncases && (level < s->lo || level > s->hi)) {
 		x->reason = "level_filtered";
 		return;
 	}
@@ -126,8 +157,10 @@ static void judge(struct planned *x, const struct tables *t,
 			    "capability_not_declared";
 		return;
 	}
-	x->claim = NULL;
-	if (devices > 1 && devices > (count ? count->valueint : 1)) {
+	x->claim = missing_container(m, x);
+	if (x->claim) {
+		x->reason = "container_format";
+	} else if (devices > 1 && devices > (count ? count->valueint : 1)) {
 		x->reason = "device_count";
 		x->claim = "device_count";
 	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
@@ -167,6 +200,8 @@ static bool item_wanted(const struct selection *s, const struct item *it)
 {
 	if (s->nsuites && !named(s->suites, s->nsuites, it->suite))
 		return false;
+	if (!picks_item(&s->picks, it))
+		return false;
 	return !s->has_op || pyre_search(&s->op, it->op) ||
 	       pyre_search(&s->op, it->name);
 }
@@ -197,6 +232,7 @@ static void plan_variant(struct plan *p, const struct selection *s,
 {
 	const struct variant *v = variants_at(t->variants, i);
 	uint64_t bits = variants_dtypes(t->variants, i, it);
+	uint64_t meant = picks_dtypes(&s->picks);
 	size_t d;
 
 	for (d = 0; d < 64 && dtype_at(d); d++) {
@@ -205,7 +241,7 @@ static void plan_variant(struct plan *p, const struct selection *s,
 
 		if (!(bits >> d & 1))
 			continue;
-		if (!case_wanted(s, ids, seen, &x)) {
+		if (!(meant >> d & 1) || !case_wanted(s, ids, seen, &x)) {
 			p->deselected++;
 			continue;
 		}
@@ -307,18 +343,35 @@ static int unknown_case(const struct selection *s, const struct inventory *inv,
 	return 0;
 }
 
+static const char *nearest_suite(const struct inventory *inv,
+				 const char *suite)
+{
+	const char **names = xcalloc(inv->n + 1, sizeof(*names)), *near;
+	size_t i;
+
+	for (i = 0; i < inv->n; i++)
+		names[i] = inv->v[i].suite;
+	near = vocab_nearest(suite, names);
+	free(names);
+	return near;
+}
+
 static int unknown_suite(const struct selection *s,
 			 const struct inventory *inv, struct err *e)
 {
+	const char *near;
 	size_t i, k;
 
 	for (i = 0; i < s->nsuites; i++) {
 		for (k = 0; k < inv->n; k++)
 			if (!strcmp(inv->v[k].suite, s->suites[i]))
 				break;
-		if (k == inv->n)
-			return err_set(e, EX_BADUSE, "there is no suite '%s'",
-				       s->suites[i]);
+		if (k < inv->n)
+			continue;
+		near = nearest_suite(inv, s->suites[i]);
+		return err_set(e, EX_BADUSE, near ? "there is no suite '%s', "
+			       "did you mean '%s'?" : "there is no suite '%s'",
+			       s->suites[i], near);
 	}
 	return 0;
 }
@@ -334,6 +387,8 @@ int select_plan(struct plan *p, const struct selection *s,
 	for (i = 0; i < s->ncases; i++)
 		idset_add(ids, s->cases[i]);
 	rc = unknown_suite(s, inv, e);
+	if (!rc)
+		rc = picks_check(&s->picks, inv, e);
 	for (i = 0; !rc && i < inv->n; i++) {
 		const struct item *it = &inv->v[i];
 		bool wanted = item_wanted(s, it);

@@ -10,6 +10,7 @@
 #include "err.h"
 #include "inventory.h"
 #include "manifest.h"
+#include "pick.h"
 #include "pyre.h"
 #include "rec.h"
 
@@ -20,6 +21,7 @@ struct selection {
 	bool has_op;
 	char **suites;
 	size_t nsuites;
+	struct picks picks;
 	char **cases;		/* exactly these ids, at whatever level */
 	size_t ncases;
 	const char *start_at, *start_after;	/* ids, or NULL */
@@ -36,6 +38,7 @@ struct planned {
 	const char *variant;
 	uint8_t dtype;		/* index of dtype_at() */
 	uint8_t level;
+	uint8_t asked;		/* the level that it counts for: see pick.h */
 	const char *level_reason, *capability, *oracle;
 	const char *reason;	/* why it does not run; NULL: it runs */
 	const char *claim;	/* "supported_dtypes", "capabilities", … */
@@ -46,7 +49,7 @@ struct plan {
 	struct planned *v;	/* by level, then as in the inventory */
 	size_t n, cap;
 	size_t cases;		/* those that run */
-	size_t deselected;	/* by --op, --suite, --case */
+	size_t deselected;	/* by --op, --suite, --case, -k */
 	size_t cut;		/* by --limit, --start-at, --start-after */
 	size_t sharded;
 };

@@ -144,6 +144,20 @@ const struct capability *capability_find(const char *name)
 	return NULL;
 }
 
+int memory_mode_find(const char *name)
+{
+	static const char *const modes[] = {
+		"conservative", "synchronize", "balanced", "performance",
+	};
+	int i;
+
+	_Static_assert(N(modes) == MEMORY_N, "a name for every mode");
+	for (i = 0; i < MEMORY_N; i++)
+		if (!strcmp(name, modes[i]))
+			return i;
+	return -1;
+}
+
 static const char *const levels[] = {
 	"core primitives: what everything else stands on",
 	"normal use: ops give the right values on ordinary inputs",

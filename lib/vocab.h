@@ -30,6 +30,16 @@ struct capability { const char *name, *text; };
 const struct capability *capability_at(size_t i);
 const struct capability *capability_find(const char *name);
 
+/* How often caches are emptied and the device is synchronised. */
+enum memory_mode {
+	MEMORY_CONSERVATIVE,	/* empty and synchronise after every sample */
+	MEMORY_SYNCHRONIZE,	/* synchronise after every sample */
+	MEMORY_BALANCED,	/* empty after a case that left much in use */
+	MEMORY_PERFORMANCE,	/* as little as results allow */
+	MEMORY_N
+};
+int memory_mode_find(const char *name);		/* -1 if unknown */
+
 /* What the eight levels mean; 1 <= level <= 8. */
 const char *level_text(int level);
 

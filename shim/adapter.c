@@ -187,12 +187,54 @@ static PyObject *module_attr(const struct device *d, const char *attr)
 	return fn && PyCallable_Check(fn) ? fn : NULL;
 }
 
-static int import_all(const struct device *d, char *const *extra,
+/*
+ * Modules that it has beside what it is known to need, and what else is said of
+ * it, as text: new.  So that one that is open needs not be opened again.
+ */
+static char *text_of(const struct device *d, const cJSON *imports,
+		     const cJSON *override)
+{
+	char *a = NULL, *b = NULL, *text;
+	const cJSON *x;
+	size_t i = 0;
+
+	cJSON_ArrayForEach(x, imports)
+		if (!d->imports[i] || strcmp(d->imports[i++], x->valuestring))
+			break;
+	if (x || (imports && imports->child && d->imports[i]))
+		a = cJSON_PrintUnformatted(imports);
+	if (override)
+		b = cJSON_PrintUnformatted(override);
+	text = xasprintf("%s %s", a ? a : "", b ? b : "");
+	cJSON_free(a);
+	cJSON_free(b);
+	return text;
+}
+
+bool adapter_is(const struct adapter *a, const char *device,
+		const cJSON *imports, const cJSON *override)
+{
+	char *text;
+	bool same;
+
+	if (strcmp(a->asked, device))
+		return false;
+	text = text_of(&a->dev, imports, override);
+	same = !strcmp(a->how, text);
+	free(text);
+	return same;
+}
+
+static int import_all(const struct device *d, const cJSON *imports,
 		      struct err *e)
 {
-	char *const *v;
+	const cJSON *x;
+	char **v;
 
-	for (v = extra && *extra ? extra : d->imports; v && *v; v++)
+	cJSON_ArrayForEach(x, imports)
+		if (import_one(x->valuestring, e))
+			return -1;
+	for (v = imports && imports->child ? NULL : d->imports; v && *v; v++)
 		if (import_one(*v, e))
 			return -1;
 	for (v = d->init; v && *v; v++)
@@ -201,8 +243,51 @@ static int import_all(const struct device *d, char *const *extra,
 	return 0;
 }
 
+/*
+ * The function that the table or the manifest names, which must be there, or
+ * the first of the usual ones below torch.<name> that is there.
+ */
+static int find_call(PyObject **out, const struct device *d, const char *call,
+		     const char *usual, const char *other, struct err *e)
+{
+	if (call)
+		*out = resolve(call, NULL, e);
+	else if (!(*out = module_attr(d, usual)) && other)
+		*out = module_attr(d, other);
+	return call && !*out ? -1 : 0;
+}
+
+/* One that can be done without, unless the manifest names it. */
+static int find_extra(PyObject **out, const struct device *d, const char *call,
+		      const char *usual, const cJSON *override,
+		      const char *key, struct err *e)
+{
+	if (!find_call(out, d, call, usual, NULL, e))
+		return 0;
+	return cJSON_GetObjectItemCaseSensitive(override, key) ? -1 : 0;
+}
+
+/* torch.accelerator speaks for one device; is it this one? */
+static PyObject *accelerator_empty(const struct device *d)
+{
+	struct err ignored;
+	PyObject *fn = py_attr("torch", "accelerator.current_accelerator",
+			       &ignored);
+	PyObject *dev = fn ? PyObject_CallNoArgs(fn) : NULL;
+	PyObject *type = dev ? PyObject_GetAttrString(dev, "type") : NULL;
+	const char *s = type ? PyUnicode_AsUTF8(type) : NULL;
+	bool ours = s && !strcmp(s, d->name);
+
+	PyErr_Clear();
+	Py_XDECREF(type);
+	Py_XDECREF(dev);
+	Py_XDECREF(fn);
+	return ours ? py_attr("torch", "accelerator.empty_cache", &ignored) :
+		      NULL;
+}
+
 int adapter_open(struct adapter *a, const char *root, const char *device,
-		 char *const *extra, struct err *e)
+		 const cJSON *imports, const cJSON *override, struct err *e)
 {
 	struct device *d = &a->dev;
 	char **p;
@@ -211,6 +296,9 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 	if (device_find(d, root, device, e))
 		return -1;
 	a->asked = xstrdup(device);
+	a->how = text_of(d, imports, override);
+	if (override && device_override(d, override, e))
+		goto fail;
 	for (p = d->path; p && *p; p++) {
 		char *dir = xasprintf("%s/%s", root, *p);
 		int rc = py_add_path(dir, e);
@@ -220,18 +308,17 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 			goto fail;
 	}
 	adapter_environ(d);
-	if (import_all(d, extra, e))
+	if (import_all(d, imports, e) ||
+	    find_call(&a->sync, d, d->sync, "synchronize", NULL, e) ||
+	    find_call(&a->seed, d, d->seed, "manual_seed_all", "manual_seed",
+		      e) ||
+	    find_extra(&a->memory, d, d->memory, "memory_allocated", override,
+		       "memory", e) ||
+	    find_extra(&a->empty, d, d->empty, "empty_cache", override,
+		       "empty", e))
 		goto fail;
-	a->sync = d->sync ? resolve(d->sync, NULL, e) :
-		module_attr(d, "synchronize");
-	if (d->sync && !a->sync)
-		goto fail;
-	a->seed = d->seed ? resolve(d->seed, NULL, e) :
-		module_attr(d, "manual_seed_all");
-	if (!a->seed && !d->seed)
-		a->seed = module_attr(d, "manual_seed");
-	if (d->seed && !a->seed)
-		goto fail;
+	if (!a->empty)
+		a->empty = accelerator_empty(d);
 	return 0;
 fail:
 	adapter_close(a);
@@ -242,9 +329,12 @@ void adapter_close(struct adapter *a)
 {
 	Py_CLEAR(a->sync);
 	Py_CLEAR(a->seed);
+	Py_CLEAR(a->memory);
+	Py_CLEAR(a->empty);
 	device_release(&a->dev);
 	free(a->asked);
-	a->asked = NULL;
+	free(a->how);
+	a->asked = a->how = NULL;
 }
 
 int adapter_sync(const struct adapter *a)
@@ -258,6 +348,24 @@ int adapter_sync(const struct adapter *a)
 		return -1;
 	Py_DECREF(ret);
 	return 0;
+}
+
+double adapter_memory(const struct adapter *a)
+{
+	PyObject *ret = a->memory ? PyObject_CallNoArgs(a->memory) : NULL;
+	double bytes = ret ? PyFloat_AsDouble(ret) : -1;
+
+	PyErr_Clear();
+	Py_XDECREF(ret);
+	return bytes;
+}
+
+void adapter_empty(const struct adapter *a)
+{
+	PyObject *ret = a->empty ? PyObject_CallNoArgs(a->empty) : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(ret);
 }
 
 void adapter_seed(const struct adapter *a, uint64_t seed)

@@ -12,23 +12,36 @@
 struct adapter {
 	struct device dev;
 	char *asked;		/* the device string it was opened with */
+	char *how;		/* what it was opened with beside: text */
 	PyObject *sync;		/* callable, or NULL */
 	PyObject *seed;		/* callable taking an int, or NULL */
+	PyObject *memory;	/* callable: bytes in use; or NULL */
+	PyObject *empty;	/* callable that gives cached memory back, or NULL */
 };
 
 /* Set the environment that the device asks for; before torch is imported. */
 void adapter_environ(const struct device *d);
 
 /*
- * Import the device's modules (and those in extra, NULL-terminated, may be NULL)
- * and make its calls.  0, or -1 with e set (EX_ENVIRON).
+ * Import the device's modules (or those in imports, an array of strings that
+ * may be NULL) and make its calls; override, which may be NULL, replaces what
+ * is known of it.  0, or -1 with e set (EX_ENVIRON).
  */
 int adapter_open(struct adapter *a, const char *root, const char *device,
-		 char *const *extra, struct err *e);
+		 const cJSON *imports, const cJSON *override, struct err *e);
+
+/* Is it open for just that? */
+bool adapter_is(const struct adapter *a, const char *device,
+		const cJSON *imports, const cJSON *override);
 void adapter_close(struct adapter *a);
 
 /* Wait for the device.  0, or -1 with the Python exception still pending. */
 int adapter_sync(const struct adapter *a);
+
+/* Bytes in use on the device; -1 where nobody can tell. */
+double adapter_memory(const struct adapter *a);
+/* Give cached memory back, where the device can. */
+void adapter_empty(const struct adapter *a);
 
 /* Seed the device's generator, if it has one that can be reached. */
 void adapter_seed(const struct adapter *a, uint64_t seed);

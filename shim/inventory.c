@@ -37,6 +37,17 @@ int inventory_opinfo(struct lab *lab, int out, struct err *e)
 	return write_lines(lines, out, e);
 }
 
+int inventory_suites(const char *folder, int out, struct err *e)
+{
+	PyObject *fn = py_attr("suite", "inventory_of", e), *lines;
+
+	if (!fn)
+		return -1;
+	lines = PyObject_CallFunction(fn, "s", folder);
+	Py_DECREF(fn);
+	return write_lines(lines, out, e);
+}
+
 struct aten { int out, rc; struct err *e; struct buf line; };
 
 static void write_overload(void *ctx, const struct ctt_overload *o)
@@ -67,27 +78,20 @@ static void write_overload(void *ctx, const struct ctt_overload *o)
 	a->rc = rec_write_buf(a->out, &a->line, a->e);
 }
 
-int inventory_aten(struct lab *lab, const char *device, int out,
-		   struct err *e)
+int inventory_aten(struct lab *lab, int out, struct err *e)
 {
 	struct aten a = { out, 0, e, BUF_INIT };
 
-	if (lab_device(lab, device, NULL, e))
-		return -1;
 	if (lab->api->overloads(lab->adapter.dev.string, write_overload, &a))
 		a.rc = err_set(e, EX_ENVIRON, "%s", lab->api->error());
 	buf_release(&a.line);
 	return a.rc;
 }
 
-int inventory_probe(struct lab *lab, const char *device, int out,
-		    struct err *e)
+int inventory_probe(struct lab *lab, int out, struct err *e)
 {
-	PyObject *fn, *lines;
+	PyObject *fn = py_attr("probe", "probe", e), *lines;
 
-	if (lab_device(lab, device, NULL, e))
-		return -1;
-	fn = py_attr("probe", "probe", e);
 	if (!fn)
 		return -1;
 	lines = PyObject_CallFunction(fn, "s", lab->adapter.dev.string);

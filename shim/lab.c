@@ -108,35 +108,17 @@ int lab_open(struct lab *lab, const struct device *dev, struct err *e)
 	return 0;
 }
 
-/* The strings of a JSON array, NULL-terminated; new, its strings borrowed. */
-static char **string_list(const cJSON *a)
-{
-	char **v = xcalloc((size_t)cJSON_GetArraySize(a) + 1, sizeof(*v));
-	const cJSON *item;
-	size_t n = 0;
-
-	cJSON_ArrayForEach(item, a)
-		if (cJSON_IsString(item))
-			v[n++] = item->valuestring;
-	return v;
-}
-
 int lab_device(struct lab *lab, const char *device, const cJSON *imports,
-	       struct err *e)
+	       const cJSON *override, struct err *e)
 {
-	char **extra;
-	int rc;
-
-	if (lab->has_device && !strcmp(lab->adapter.asked, device))
+	if (lab->has_device &&
+	    adapter_is(&lab->adapter, device, imports, override))
 		return 0;
 	if (lab->has_device)
 		adapter_close(&lab->adapter);
-	lab->has_device = false;
-	extra = string_list(imports);
-	rc = adapter_open(&lab->adapter, prog_root(), device, extra, e);
-	free(extra);
-	lab->has_device = !rc;
-	return rc;
+	lab->has_device = !adapter_open(&lab->adapter, prog_root(), device,
+					imports, override, e);
+	return lab->has_device ? 0 : -1;
 }
 
 void lab_close(struct lab *lab)

@@ -16,6 +16,7 @@ struct lab {
 	struct adapter adapter;
 	bool has_device;
 	bool trace;		/* record overloads */
+	bool unsynced;		/* reading a result is all the waiting */
 	char *torch, *python;	/* versions */
 };
 
@@ -27,10 +28,11 @@ int lab_open(struct lab *lab, const struct device *dev, struct err *e);
 
 /*
  * Reach a device; the one that is open is kept where it is the same.  imports:
- * a JSON array of module names that replace the adapter's, or NULL.
+ * a JSON array of module names that replace the adapter's, or NULL; override:
+ * a manifest's "adapter", or NULL.
  */
 int lab_device(struct lab *lab, const char *device, const cJSON *imports,
-	       struct err *e);
+	       const cJSON *override, struct err *e);
 void lab_close(struct lab *lab);
 
 #endif

@@ -6,6 +6,7 @@ import platform
 import warnings
 
 import torch
+from torch.autograd.gradcheck import GradcheckError
 from torch.testing._internal.common_methods_invocations import op_db
 
 import suite
@@ -357,7 +358,75 @@ def jvp(entry, dtype):
                 in call(entry, dtype, grad=True)[1])
 
 
+def shaken(t):
+    """t with every element changed, by an amount of its own: no op that is
+    invariant to a shift or a scale takes it for the same."""
+    n = torch.arange(t.numel(), dtype=torch.float64).reshape(t.shape)
+    return t + (0.25 + 0.5 * torch.cos(1.7 * n)).to(t.dtype).to(t.device)
+
+
+def far(a, b):
+    a, b = a.detach().cpu().double(), b.detach().cpu().double()
+    return a.shape != b.shape or bool(
+        ((a - b).abs() > 1e-3 * (1 + a.abs())).any())
+
+
+def effects(fn):
+    """fn made into a call that says which of its operands have an effect."""
+    def run(*args, **kwargs):
+        base = tensors(fn(*args, **kwargs))
+        found = []
+        for i, t in enumerate(args):
+            if not isinstance(t, torch.Tensor) or \
+                    not t.is_floating_point() or \
+                    t.layout is not torch.strided:
+                continue
+            other = (*args[:i], shaken(t), *args[i + 1:])
+            try:
+                got = tensors(fn(*other, **kwargs))
+                found.append(len(got) != len(base) or
+                             any(map(far, got, base)))
+            except RuntimeError:
+                found.append("refused")
+        return found
+    return run
+
+
+def sensitivity(entry, dtype):
+    fn = effects(entry.op)
+    return fn, ((args, kwargs, fn, random) for args, kwargs, _, random
+                in call(entry, dtype)[1])
+
+
+def checked(fn):
+    """fn made into a call that says whether its gradients are right.  Where the
+    reference says no, the sample is no place to ask."""
+    def run(*args, **kwargs):
+        inputs = leaves((args, kwargs))
+
+        def of_inputs(*_):
+            return [t for t in tensors(fn(*args, **kwargs))
+                    if t.is_floating_point() or t.is_complex()]
+        try:
+            return torch.autograd.gradcheck(of_inputs, inputs,
+                                            fast_mode=True)
+        except GradcheckError:
+            if inputs[0].is_cpu:
+                raise
+            return False
+    return run
+
+
+def gradcheck(entry, dtype):
+    def each():
+        for s in entry.sample_inputs("cpu", dtype, requires_grad=True):
+            yield ((s.input, *s.args), s.kwargs, checked(process(entry, s)),
+                   sets_seed(entry) and is_random(entry, s))
+    return None, each()
+
+
 MODES = {
+    "sensitivity": sensitivity, "gradcheck": gradcheck,
     "call": call, "errors": errors, "inplace": inplace,
     "out": with_out(out_right), "out_stepped": with_out(out_stepped),
     "out_offset": with_out(out_offset), "out_resize": with_out(out_resize),
@@ -368,10 +437,11 @@ MODES = {
 }
 
 
-def samples(name, key, dtype, mode, n, limit):
+def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None):
     """[(callable, args, kwargs, random), …] of an entry; at most limit, 0: all."""
     if name != "opinfo":
-        return suite.samples(name, key, dtype, mode, n, limit)
+        return suite.samples(name, key, dtype, mode, n, limit, folder,
+                             decoder)
     entry = entries.get(key)
     if entry is None:
         raise LookupError("unknown op '%s'" % key)

@@ -11,6 +11,7 @@
 #include "prog.h"
 #include "seed.h"
 #include "form.h"
+#include "tidy.h"
 #include "xalloc.h"
 
 static double now(void)
@@ -91,6 +92,8 @@ static int write_start(struct runcase *r, const struct case_rec *c,
 	jw_kstr(&w, "op", c->op);
 	jw_kstr(&w, "dtype", c->dtype);
 	jw_obj_end(&w);
+	/* For a device that misbehaves in one case, as fault plans ask. */
+	setenv("CTS_CASE", c->id, 1);
 	rc = rec_write_buf(r->out, &b, e);
 	buf_release(&b);
 	return rc;
@@ -127,10 +130,10 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 			      const char *mode, struct err *e)
 {
-	PyObject *list = PyObject_CallFunction(r->samples, "ssssKi", c->suite, c->op,
+	PyObject *list = PyObject_CallFunction(r->samples, "ssssKizz", c->suite, c->op,
 		c->dtype, mode,
 		(unsigned long long)seed_for_case(c->id, c->seed),
-		c->samples);
+		c->samples, c->suite_dir, c->decoder);
 
 	if (!list)
 		py_error(e, PyErr_ExceptionMatches(PyExc_LookupError) ?
@@ -283,6 +286,7 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 		if (rc < 0)
 			return -1;
 		done += rc;
+		tidy_sample(r->lab, c);
 	}
 	return done;
 }
@@ -368,10 +372,12 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	struct err why;
 	int done, rc = -1;
 
-	if (!v || lab_device(r->lab, c->device, c->backend_import, e) ||
+	if (!v || lab_device(r->lab, c->device, c->backend_import,
+			     c->adapter, e) ||
 	    greet(r, c, e))
 		return -1;
 	know_health(r);
+	tidy_begin(r->lab, c);
 	list = make_samples(r, c, v->mode, &why);
 	if (!list && why.code == EX_BADINPUT) {
 		*e = why;
@@ -383,6 +389,8 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 		return write_end(r, c, 0, &why, t0, e);
 	done = all_samples(r, c, v, list, e);
 	if (done >= 0)
+		rc = tidy_case(r->lab, c, &why);
+	if (!rc)
 		rc = poisoned(r, c, &why, e);
 	if (rc >= 0)
 		rc = write_end(r, c, done, rc ? &why : NULL, t0, e);

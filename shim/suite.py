@@ -11,11 +11,14 @@ The engine calls the function twice, with the tensors (and any torch.device)
 on the CPU and on the device, and looks at everything that comes back: a case
 has no asserts of its own.
 """
+import importlib
 import importlib.util
 import itertools
 import json
 import os
 import random
+import re
+import traceback
 
 import numpy
 import torch
@@ -26,33 +29,72 @@ INTS = ("int64", "int32", "int16", "int8", "uint8")
 COMPLEX = ("complex64", "complex128")
 CPU = torch.device("cpu")
 
+TAGS = ("family", "category", "tier", "cost", "role", "runner")
+TIERS = ("smoke", "standard", "heavy", "stress")
+
 cases = {}
 
 
 class Case:
     def __init__(self, suite, op, dtypes, level, capability, oracle, mb,
-                 make):
+                 tags, container, make):
         self.suite, self.op, self.dtypes = suite, op, dtypes
         self.level, self.capability, self.oracle = level, capability, oracle
-        self.mb, self.make = mb, make
+        self.mb, self.tags, self.container = mb, tags, container
+        self.make = make
+
+
+class SuiteError(Exception):
+    """A suite file that can't be used: where, and what is wrong with it."""
 
 
 loading = None
 
 
+def check_tags(tags):
+    for key, value in tags.items():
+        if key not in TAGS:
+            raise ValueError("unknown tag '%s', expected one of %s" %
+                             (key, ", ".join(TAGS)))
+        if not re.fullmatch("[a-z0-9_]+", value):
+            raise ValueError("the tag '%s' is '%s', which is no plain word" %
+                             (key, value))
+    if tags.get("tier", TIERS[0]) not in TIERS:
+        raise ValueError("unknown tier '%s', expected one of %s" %
+                         (tags["tier"], ", ".join(TIERS)))
+    return dict(tags)
+
+
 def case(op, dtypes=("float32",), level=2, capability="inference",
-         oracle=None, mb=0):
+         oracle=None, mb=0, tags=(), container=None):
     """Declare a case.  oracle "metadata": values are not compared; mb: memory
-    that it needs, where that is much."""
+    that it needs, where that is much; tags: words that cts-enum -k selects by;
+    container: the format that the manifest must claim."""
+    tags = check_tags(dict(tags))
+    # A dtype that the installed PyTorch doesn't have is not there to be run.
+    dtypes = tuple(d for d in dtypes if hasattr(torch, d))
+
     def declare(make):
         key = loading, op
         if key in cases:
             raise ValueError("case '%s' of suite '%s' comes twice" %
                              (op, loading))
-        cases[key] = Case(loading, op, tuple(dtypes), level, capability,
-                          oracle, mb, make)
+        if dtypes:
+            cases[key] = Case(loading, op, dtypes, level, capability, oracle,
+                              mb, tags, container, make)
         return make
     return declare
+
+
+def where(path, error):
+    """'path:line: what', for an error of a suite file."""
+    line = getattr(error, "lineno", None) \
+        if isinstance(error, SyntaxError) else None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == path:
+            line = frame.lineno
+    text = str(error).splitlines() or [""]
+    return "%s:%s: %s: %s" % (path, line or 1, type(error).__name__, text[0])
 
 
 def load(folder):
@@ -65,23 +107,59 @@ def load(folder):
         path = os.path.join(folder, name)
         loading = stem
         spec = importlib.util.spec_from_file_location("suites_" + stem, path)
-        spec.loader.exec_module(importlib.util.module_from_spec(spec))
-    loading = None
+        try:
+            spec.loader.exec_module(importlib.util.module_from_spec(spec))
+        except (Exception, SystemExit) as e:
+            raise SuiteError(where(path, e)) from None
+        finally:
+            loading = None
+
+
+loaded = set()
+
+
+def load_extra(folder):
+    """As load(), of a folder that the manifest names; once."""
+    if folder in loaded:
+        return
+    known = {suite for suite, _ in cases} | {"opinfo", "aten"}
+    for name in sorted(os.listdir(folder)):
+        stem, ext = os.path.splitext(name)
+        if ext == ".py" and stem in known:
+            raise SuiteError("%s:1: a suite is called '%s' already" %
+                             (os.path.join(folder, name), stem))
+    load(folder)
+    loaded.add(folder)
 
 
 def describe(c):
     record = {"v": 1, "kind": "suite", "id": "", "run": "",
               "suite": c.suite, "op": c.op, "dtypes": sorted(c.dtypes),
               "level": c.level, "capability": c.capability}
-    if c.oracle:
-        record["oracle"] = c.oracle
-    if c.mb:
-        record["mb"] = c.mb
+    for key in ("oracle", "mb", "tags", "container"):
+        value = getattr(c, key)
+        if value:
+            record[key] = value
     return record
 
 
 def inventory():
     for key in sorted(cases):
+        yield json.dumps(describe(cases[key]), separators=(",", ":"))
+
+
+def inventory_of(folder):
+    """The cases of such a folder; or one record that says what is wrong."""
+    own = set(cases)
+    try:
+        load_extra(folder)
+    except (SuiteError, OSError) as e:
+        text = str(e) if isinstance(e, SuiteError) else \
+            "%s: %s" % (folder, e.strerror)
+        yield json.dumps({"v": 1, "kind": "suite_error", "id": "", "run": "",
+                          "message": text}, separators=(",", ":"))
+        return
+    for key in sorted(set(cases) - own):
         yield json.dumps(describe(cases[key]), separators=(",", ":"))
 
 
@@ -92,8 +170,19 @@ def seed(n):
     numpy.random.seed(n % 2**32)
 
 
-def samples(suite, op, dtype, mode, n, limit):
-    """[(callable, args, kwargs, random), …] of a case; at most limit, 0: all."""
+def find_decoder(text):
+    module, _, path = text.partition(":")
+    found = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def samples(suite, op, dtype, mode, n, limit, folder=None, decoder=None):
+    """[(callable, args, kwargs, random), …] of a case; at most limit, 0: all.
+    folder: where the suite is, if not in suites/."""
+    if folder:
+        load_extra(folder)
     c = cases.get((suite, op))
     if c is None:
         raise LookupError("unknown case '%s' of suite '%s'" % (op, suite))
@@ -105,6 +194,7 @@ def samples(suite, op, dtype, mode, n, limit):
         return make_tensor(shape, dtype=dtype, device="cpu", low=low,
                            high=high, requires_grad=grad)
 
+    make.decoder = find_decoder(decoder) if decoder else None
     seed(n)
     batch = c.make(make)
     if limit:

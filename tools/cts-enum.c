@@ -14,9 +14,11 @@
 #include "enumout.h"
 #include "inventory.h"
 #include "manifest_cli.h"
+#include "opnames.h"
 #include "prog.h"
 #include "seed.h"
 #include "select.h"
+#include "vocab.h"
 
 static const char usage_text[] =
 "usage: cts-enum (-m FILE | -d DEVICE) [option...]\n"
@@ -36,6 +38,8 @@ static const char usage_text[] =
 "      --level-range A:B     A to B\n"
 "\n"
 "Selection; what is given must all hold:\n"
+"  -k, --pick KEY=GLOB       cases whose family, category, case, tier, cost,\n"
+"                            role, runner or dtype-group matches (repeatable)\n"
 "      --op REGEX            ops whose name matches\n"
 "      --suite SUITE         this suite (repeatable)\n"
 "      --case ID             exactly this case, at whatever level (repeatable)\n"
@@ -78,6 +82,7 @@ static const struct option longs[] = {
 	{ "device", required_argument, NULL, 'd' },
 	{ "level", required_argument, NULL, 'l' },
 	{ "seed", required_argument, NULL, 's' },
+	{ "pick", required_argument, NULL, 'k' },
 	{ "dtype", required_argument, NULL, OPT_DTYPE },
 	{ "import", required_argument, NULL, OPT_IMPORT },
 	{ "level-exact", required_argument, NULL, OPT_EXACT },
@@ -145,17 +150,18 @@ static void take_op(struct opts *o)
 	o->op = optarg;
 }
 
+static void take_pick(struct opts *o)
+{
+	struct err e = { 0 };
+
+	if (picks_add(&o->sel.picks, optarg, &e) < 0)
+		exit(prog_usage("-k: %s", e.msg));
+}
+
 static void take_mode(struct opts *o)
 {
-	static const char *const modes[] = {
-		"conservative", "synchronize", "balanced", "performance",
-	};
-	size_t i;
-
-	for (i = 0; i < 4; i++)
-		if (!strcmp(modes[i], optarg))
-			o->out.memory_mode = modes[i];
-	if (!o->out.memory_mode)
+	o->out.memory_mode = optarg;
+	if (memory_mode_find(optarg) < 0)
 		exit(prog_usage("--memory-mode '%s': expected conservative, "
 				"synchronize, balanced or performance",
 				optarg));
@@ -180,6 +186,7 @@ static void take_selector(struct opts *o, int c)
 	case OPT_RANGE:
 		take_pair("--level-range", ':', &s->lo, &s->hi, 8);
 		break;
+	case 'k': take_pick(o); break;
 	case OPT_OP: take_op(o); break;
 	case OPT_SUITE:
 		manifest_opts_add(&s->suites, &s->nsuites, optarg);
@@ -209,6 +216,7 @@ static void take_option(struct opts *o, int c)
 		o->sel.hi = (int)prog_int("--level", optarg, 1, 8);
 		break;
 	case 's':
+		o->out.seeded = true;
 		o->out.seed = (uint64_t)prog_int("--seed", optarg, 0,
 						 9007199254740991LL);
 		break;
@@ -259,7 +267,8 @@ static int emit(struct opts *o, const struct plan *p, struct manifest *m,
 
 	if (!p->n && !p->cut && !p->sharded)
 		return nothing(o, inv);
-	enumout_warn(m, inv);
+	enumout_manifest(&o->out, m);
+	opnames_warn(m, inv);
 	if (o->table) {
 		enumout_table(p, stdout);
 		return 0;
@@ -270,6 +279,21 @@ static int emit(struct opts *o, const struct plan *p, struct manifest *m,
 		return prog_fail(EX_NEGATIVE, "nothing is left to run: %zu "
 				 "case%s accounted for", p->n,
 				 p->n == 1 ? " is" : "s are");
+	return 0;
+}
+
+/* The cases in the manifest's own folders. */
+static int add_folders(struct inventory *inv, struct manifest *m,
+		       struct err *e)
+{
+	const cJSON *x;
+
+	if (manifest_settle_dirs(m, e) < 0)
+		return -1;
+	cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(
+				manifest_json(m), "custom_test_dirs"))
+		if (inventory_add(inv, x->valuestring, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -288,7 +312,7 @@ static int enumerate(struct opts *o, struct manifest *m)
 	select_limits(&o->sel, m);
 	rc = o->inventory ? inventory_read(&inv, o->inventory, &e) :
 	     inventory_load(&inv, building, &e);
-	if (rc < 0 || !(t = tables_load(&e)) ||
+	if (rc < 0 || add_folders(&inv, m, &e) < 0 || !(t = tables_load(&e)) ||
 	    enumout_device(m, &inv, &e) < 0 ||
 	    select_plan(&p, &o->sel, &inv, t, m, &e) < 0)
 		rc = prog_fail_err(&e);
@@ -311,7 +335,7 @@ int main(int argc, char **argv)
 	int c, rc;
 
 	prog_init("cts-enum", usage_text);
-	while ((c = prog_getopt(argc, argv, "hVm:d:l:s:", longs)) != -1)
+	while ((c = prog_getopt(argc, argv, "hVm:d:l:s:k:", longs)) != -1)
 		take_option(&o, c);
 	if (optind < argc)
 		return prog_finish(prog_usage("unexpected operand '%s'",
@@ -329,6 +353,7 @@ int main(int argc, char **argv)
 	manifest_opts_release(&o.m);
 	if (o.sel.has_op)
 		pyre_release(&o.sel.op);
+	picks_release(&o.sel.picks);
 	free(o.sel.suites);
 	free(o.sel.cases);
 	return prog_finish(rc);

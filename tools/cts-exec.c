@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "inventory.h"
+#include "json.h"
 #include "prog.h"
 #include "rec.h"
 #include "runcase.h"
@@ -17,7 +18,8 @@
 static const char usage_text[] =
 "usage: cts-exec [-d DEVICE] [--blobs DIR] [--no-trace] [FILE...]\n"
 "       cts-exec --inventory opinfo|aten [-d DEVICE]\n"
-"       cts-exec --probe -d DEVICE\n"
+"       cts-exec --suites DIR\n"
+"       cts-exec --probe -d DEVICE [--import MODULE]... [--adapter JSON]\n"
 "       cts-exec --zygote PATH [--ready-fd FD] [option...]\n"
 "\n"
 "Run each case record of the FILEs (default: standard input) on the CPU and on\n"
@@ -29,7 +31,11 @@ static const char usage_text[] =
 "      --inventory WHAT  print what the installed PyTorch has: opinfo, its\n"
 "                        operator database; aten, the dispatcher's overloads\n"
 "                        and what serves each on DEVICE (cpu)\n"
+"      --suites DIR      print the cases of the suites (*.py) in DIR\n"
 "      --probe           print which dtypes and capabilities DEVICE shows\n"
+"      --import MODULE   what registers DEVICE, for --probe and --inventory\n"
+"                        aten (repeatable; cases say it themselves)\n"
+"      --adapter JSON    likewise, a manifest's \"adapter\"\n"
 "      --zygote PATH     import PyTorch, then fork workers on request from\n"
 "                        the socket PATH\n"
 "      --ready-fd FD     write a byte to FD when the zygote can be reached\n"
@@ -39,7 +45,7 @@ static const char usage_text[] =
 "Exit status: 0 done, 2 bad usage, 3 bad input, 4 environment.\n";
 
 enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
-       OPT_READY };
+       OPT_READY, OPT_SUITES, OPT_IMPORT, OPT_ADAPTER };
 
 static const struct option options[] = {
 	{ "device", required_argument, NULL, 'd' },
@@ -47,6 +53,9 @@ static const struct option options[] = {
 	{ "no-trace", no_argument, NULL, OPT_TRACE },
 	{ "inventory", required_argument, NULL, OPT_INVENTORY },
 	{ "probe", no_argument, NULL, OPT_PROBE },
+	{ "suites", required_argument, NULL, OPT_SUITES },
+	{ "import", required_argument, NULL, OPT_IMPORT },
+	{ "adapter", required_argument, NULL, OPT_ADAPTER },
 	{ "zygote", required_argument, NULL, OPT_ZYGOTE },
 	{ "ready-fd", required_argument, NULL, OPT_READY },
 	{ "help", no_argument, NULL, 'h' },
@@ -55,7 +64,9 @@ static const struct option options[] = {
 };
 
 struct exec {
-	const char *device, *blobs, *inventory, *zygote;
+	const char *device, *blobs, *inventory, *suites, *zygote;
+	cJSON *imports, *adapter;	/* of the device, or NULL */
+	enum device_fork fork;		/* its rule */
 	bool probe, no_trace;
 	int ready_fd;
 	int out;		/* fd for records */
@@ -74,6 +85,16 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static void take_adapter(struct exec *x)
+{
+	struct err e;
+
+	cJSON_Delete(x->adapter);
+	x->adapter = json_parse(optarg, strlen(optarg), &e);
+	if (!cJSON_IsObject(x->adapter))
+		exit(prog_usage("--adapter '%s' is no JSON object", optarg));
+}
+
 static void parse(struct exec *x, int argc, char **argv)
 {
 	int c;
@@ -85,6 +106,14 @@ static void parse(struct exec *x, int argc, char **argv)
 		case OPT_TRACE: x->no_trace = true; break;
 		case OPT_INVENTORY: x->inventory = optarg; break;
 		case OPT_PROBE: x->probe = true; break;
+		case OPT_SUITES: x->suites = optarg; break;
+		case OPT_IMPORT:
+			if (!x->imports)
+				x->imports = cJSON_CreateArray();
+			cJSON_AddItemToArray(x->imports,
+					     cJSON_CreateString(optarg));
+			break;
+		case OPT_ADAPTER: take_adapter(x); break;
 		case OPT_ZYGOTE: x->zygote = optarg; break;
 		case OPT_READY:
 			x->ready_fd = (int)prog_int("ready-fd", optarg, 0,
@@ -174,8 +203,8 @@ static int serve(struct exec *x)
 	if (runcase_init(&warm, &x->lab, -1, x->blobs, &e))
 		return prog_fail_err(&e);
 	runcase_release(&warm);
-	if (x->device && x->lab.adapter.dev.fork == DEVICE_FORK_OK &&
-	    lab_device(&x->lab, x->device, NULL, &e))
+	if (x->device && x->fork == DEVICE_FORK_OK &&
+	    lab_device(&x->lab, x->device, x->imports, x->adapter, &e))
 		return prog_fail_err(&e);
 	x->t_zygote_s = now() - x->t0;
 	if (zygote_serve(x->zygote, 0, x->ready_fd, zygote_child, x, &e))
@@ -208,6 +237,8 @@ static int filter_files(struct exec *x)
 	if (rc > 0 && device_find(&d, prog_root(), x->device ? x->device :
 				  c.device, &e) == 0)
 		known = &d;
+	if (known && c.adapter && device_override(&d, c.adapter, &e))
+		rc = -1;
 	if (rc > 0 && (!known || lab_open(&x->lab, known, &e)))
 		rc = -1;
 	if (known)
@@ -223,6 +254,20 @@ static int filter_files(struct exec *x)
 	return rc;
 }
 
+/* Everything but running cases. */
+static int tell(struct exec *x, struct err *e)
+{
+	if (x->suites)
+		return inventory_suites(x->suites, x->out, e);
+	if (!x->probe && !strcmp(x->inventory, "opinfo"))
+		return inventory_opinfo(&x->lab, x->out, e);
+	if (lab_device(&x->lab, x->device ? x->device : "cpu", x->imports,
+		       x->adapter, e))
+		return -1;
+	return x->probe ? inventory_probe(&x->lab, x->out, e) :
+	       inventory_aten(&x->lab, x->out, e);
+}
+
 int main(int argc, char **argv)
 {
 	struct exec x = { .blobs = "blobs", .ready_fd = -1, .t0 = now() };
@@ -235,19 +280,20 @@ int main(int argc, char **argv)
 	x.out = prog_private_stdout();
 	if (x.out < 0)
 		return prog_fail(EX_ENVIRON, "unable to keep stdout");
-	if (!x.inventory && !x.probe && !x.zygote)
+	if (!x.inventory && !x.suites && !x.probe && !x.zygote)
 		return prog_finish(filter_files(&x));
 	if (device_find(&d, prog_root(), x.device ? x.device : "cpu", &e) ||
+	    (x.adapter && device_override(&d, x.adapter, &e)) ||
 	    lab_open(&x.lab, &d, &e))
 		return prog_fail_err(&e);
 	x.lab.trace = !x.no_trace;
+	x.fork = d.fork;
 	device_release(&d);
 	if (x.zygote)
 		return prog_finish(serve(&x));
-	rc = x.probe ? inventory_probe(&x.lab, x.device, x.out, &e) :
-		!strcmp(x.inventory, "opinfo") ?
-		inventory_opinfo(&x.lab, x.out, &e) :
-		inventory_aten(&x.lab, x.device ? x.device : "cpu", x.out, &e);
+	rc = tell(&x, &e);
 	lab_close(&x.lab);
+	cJSON_Delete(x.imports);
+	cJSON_Delete(x.adapter);
 	return prog_finish(rc ? prog_fail_err(&e) : 0);
 }

@@ -237,12 +237,14 @@ static bool can_fork(const struct opts *o)
 }
 
 /* May workers for this device be forked? */
-static bool fork_rule(const char *device)
+static bool fork_rule(const char *device, int asked)
 {
 	struct device d;
 	struct err e;
 	bool may;
 
+	if (asked >= 0)
+		return asked != DEVICE_FORK_NEVER;
 	if (device_find(&d, prog_root(), device, &e) < 0) {
 		warn(e.msg);
 		return false;
@@ -259,7 +261,7 @@ static void place(void *ctx, struct item *it)
 	const char *name = o->device ? o->device : it->device;
 
 	/* Once: all cases of a stream are for one device. */
-	if (o->wd.fork && !o->looked_up && !fork_rule(name))
+	if (o->wd.fork && !o->looked_up && !fork_rule(name, it->fork))
 		o->wd.fork = false;
 	o->looked_up = true;
 	place_item(&o->place, it, name, o->torch);

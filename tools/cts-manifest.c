@@ -115,6 +115,7 @@ static int put(const struct buf *b, const char *path, bool over)
 
 static int do_resolve(const struct opts *o)
 {
+	struct err e = { 0 };
 	struct buf b = BUF_INIT;
 	struct manifest *m;
 	int rc;
@@ -122,6 +123,10 @@ static int do_resolve(const struct opts *o)
 	m = manifest_open(&o->m, &rc);
 	if (!m)
 		return rc;
+	if (manifest_settle_dirs(m, &e) < 0) {
+		manifest_free(m);
+		return prog_fail_err(&e);
+	}
 	manifest_write_pretty(m, &b);
 	rc = put(&b, o->output, true);
 	buf_release(&b);

@@ -1,0 +1,15 @@
+/* opnames: the names in a manifest, against what there is. */
+#ifndef CTS_OPNAMES_H
+#define CTS_OPNAMES_H
+
+#include "inventory.h"
+#include "manifest.h"
+
+/*
+ * Warn of ops that the manifest names and PyTorch does not have, with the
+ * nearest one that it has: in skip_ops, must_not_fall_back and
+ * tolerance_overrides, whose keys may name a category of the budgets too.
+ */
+void opnames_warn(const struct manifest *m, const struct inventory *inv);
+
+#endif
