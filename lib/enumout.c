@@ -220,7 +220,7 @@ static int write_case(struct sink *out, const struct enumout *o,
 		.level_reason = x->level_reason, .capability = x->capability,
 		.oracle = x->oracle, .only = -1, .seed = o->seed,
 		.samples = o->samples >= 0 ? o->samples :
-			   manifest_max_samples(m),
+			   x->item->written ? 0 : manifest_max_samples(m),
 		.backend_import = manifest_imports(m),
 	};
 	struct jw w;

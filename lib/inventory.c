@@ -128,6 +128,7 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->capability = copy_opt(o, "capability");
 	it->oracle = copy_opt(o, "oracle");
 	it->container = copy_opt(o, "container");
+	it->written = !strcmp(rec_str_opt(o, "kind", ""), "suite");
 	tags = cJSON_GetObjectItemCaseSensitive(o, "tags");
 	for (i = 0; tags && i < ITEM_NTAGS; i++)
 		it->tags[i] = copy_opt(tags, tag_names[i]);

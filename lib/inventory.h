@@ -45,6 +45,7 @@ struct item {
 	char *capability;	/* NULL: as coverage/capabilities.jsonl says */
 	char *oracle;		/* NULL: as coverage/oracles.jsonl says */
 	char *tags[ITEM_NTAGS];	/* NULL: says nothing */
+	bool written;		/* by hand, with all its samples meant */
 	char *container;	/* format that it needs, or NULL */
 	const char *folder;	/* of its suite, NULL: suites/ */
 };
