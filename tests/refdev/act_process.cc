@@ -437,9 +437,9 @@ void other_device(Site &s)
 const Action placement_table[] = {
 	{"cpu_fallback", "placement", BEFORE, N_TENSOR, "", nullptr,
 	    cpu_fallback},
-	{"result_on_cpu", "placement", AFTER, N_RESULT, "out", result_on_cpu,
+	{"result_on_cpu", "placement", AFTER, N_FRESH, "out", result_on_cpu,
 	    nullptr},
-	{"other_device", "placement", AFTER, N_RESULT, "out", other_device,
+	{"other_device", "placement", AFTER, N_FRESH, "out", other_device,
 	    nullptr},
 	{"mixed_devices", "placement", AROUND, N_TWO, "", nothing, nullptr},
 };
@@ -447,6 +447,27 @@ const Action placement_table[] = {
 struct Features {
 	unsigned have = 0;
 };
+
+/* Values that the op promises nothing about, or arguments it never reads. */
+bool starts(const std::string &name, const char *with)
+{
+	return !name.compare(0, strlen(with), with);
+}
+
+bool no_values(const std::string &name)
+{
+	return starts(name, "aten::empty") || starts(name, "aten::new_empty") ||
+	    starts(name, "aten::_empty");
+}
+
+bool reads_nothing(const std::string &name)
+{
+	size_t n = name.size();
+
+	return no_values(name) || starts(name, "aten::new_") ||
+	    (n > 5 && !name.compare(n - 5, 5, "_like")) ||
+	    name == "aten::zero_" || name == "aten::fill_";
+}
 
 unsigned features(const OperatorHandle &op)
 {
@@ -567,8 +588,12 @@ std::vector<std::string> applicable(const std::string &overload)
 	for (auto a : all_actions()) {
 		if ((a->need & have) != a->need)
 			continue;
+		bool compute = !strcmp(a->group, "compute");
 		/* A view computes nothing of its own. */
-		if (have & N_VIEW && !strcmp(a->group, "compute"))
+		if (compute && (have & N_VIEW || no_values(h->schema().name())))
+			continue;
+		if (!strcmp(a->group, "misread") && a->need & N_TENSOR &&
+		    reads_nothing(h->schema().name()))
 			continue;
 		v.push_back(a->name);
 	}

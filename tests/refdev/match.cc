@@ -307,6 +307,16 @@ bool dtype_ok(const Rule &r, const OperatorHandle &op, const Stack &args)
 	return false;
 }
 
+/*
+ * Within a kernel autocast is off, whatever it was where the op was called;
+ * how many contexts there are around can be asked by entering one.
+ */
+bool in_autocast()
+{
+	at::autocast::increment_nesting();
+	return at::autocast::decrement_nesting() > 0;
+}
+
 /* cts-exec names the case that it runs in the environment. */
 bool case_ok(const Rule &r)
 {
@@ -401,8 +411,7 @@ bool matches(Rule &r, const OperatorHandle &op, const Stack &args)
 		return false;
 	if (r.grad >= 0 && (r.grad == 1) != at::GradMode::is_enabled())
 		return false;
-	if (r.autocast >= 0 &&
-	    (r.autocast == 1) != at::autocast::is_autocast_enabled(DEV))
+	if (r.autocast >= 0 && (r.autocast == 1) != in_autocast())
 		return false;
 	if (!form_ok(r, op) || !dtype_ok(r, op, args))
 		return false;

@@ -87,7 +87,14 @@ struct Site {
 	std::function<void()> kernel;
 
 	void run() { kernel(); }
-	void fire() { rule.fire(); }
+	/* Where it can be seen by comparison, a change must have an effect. */
+	void fire()
+	{
+		if (compared)
+			hit = true;
+		else
+			rule.fire();
+	}
 
 	/* Index of the argument that the rule's key names; -1: none. */
 	int arg(const char *key, const char *def) const;
@@ -105,6 +112,7 @@ struct Site {
 	bool edit_out(const std::function<bool(Tensor &)> &f);
 
 	std::vector<std::pair<Tensor, Tensor>> swapped;	/* new, old */
+	bool compared = false, hit = false;
 };
 
 /* What an overload must have for an action to show on it. */

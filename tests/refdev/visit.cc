@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 namespace refdev::faults {
@@ -96,6 +97,93 @@ bool map_value(IValue &v, const std::function<Tensor(const Tensor &)> &f)
 		v = l;
 	}
 	return hit;
+}
+
+/* Bytes of a tensor's values, with all that tells one from another. */
+std::string image(const Tensor &t)
+{
+	if (!t.defined())
+		return "-";
+	std::ostringstream o;
+	o << t.scalar_type() << t.layout();
+	if (t.is_nested() || t.is_quantized() || t._is_zerotensor())
+		return o.str() + "?";
+	o << t.sizes();
+	if (t.layout() == at::kSparse)
+		return o.str() + image(t._indices()) + image(t._values());
+	if (t.layout() != at::kStrided)
+		return o.str() + "?";
+	Tensor v = values_of(t);
+	return o.str() + std::string(static_cast<const char *>(v.data_ptr()),
+	    v.nbytes());
+}
+
+/* What a call did: its results, and the arguments that it may write. */
+std::string outcome(Site &s)
+{
+	Raw raw;
+	std::string r;
+
+	for (auto &v : s.stack) {
+		for (auto &t : list_of(v))
+			r += image(t);
+		if (!v.isTensor() && !v.isTensorList()) {
+			std::ostringstream o;
+			o << v;
+			r += o.str();
+		}
+	}
+	for (size_t i = 0; i < s.args.size(); i++)
+		if (s.writes(static_cast<int>(i)))
+			for (auto &t : list_of(s.args[i]))
+				r += image(t);
+	return r;
+}
+
+/*
+ * The same call as it should be, on copies of what it writes; "" where that
+ * can't be had without disturbing something.
+ */
+std::string healthy(const OperatorHandle &op, Rule &rule, const Stack &args,
+    Stack &stack, const std::function<void()> &kernel)
+{
+	Stack keep = stack;
+	std::string r;
+	Site s{op, rule, KERNEL, stack, args, kernel, {}};
+
+	for (auto &v : args)
+		if (v.isGenerator())
+			return r;
+	if (op.hasTag(at::Tag::nondeterministic_seeded))
+		return r;
+	for (size_t i = 0; i < args.size(); i++)
+		if (s.writes(static_cast<int>(i))) {
+			if (!args[i].isTensor() || !args[i].toTensor().defined())
+				return r;
+			Tensor t = args[i].toTensor();
+			if (t.layout() != at::kStrided || t.is_quantized())
+				return r;
+			Raw raw;
+			IValue c = t.clone();
+			s.args[i] = c;
+			stack[i] = c;
+		}
+	try {
+		s.run();
+		r = outcome(s);
+	} catch (const std::exception &e) {
+		r = "raised";
+	}
+	stack = keep;
+	return r;
+}
+
+bool comparable(const Action *a)
+{
+	static const std::set<std::string> more = {"via", "instead",
+	    "saturate"};
+
+	return !strcmp(a->group, "misread") || more.count(a->name);
 }
 
 }
@@ -267,7 +355,19 @@ void Visit::run(Stack &stack, const std::function<void()> &kernel)
 			continue;
 		f = [this, r, &stack, inner = std::move(f)] {
 			Site s{op_, *r, level_, stack, stack, inner, {}};
-			r->action->fn(s);
+			std::string want;
+			if (level_ == KERNEL && comparable(r->action))
+				want = healthy(op_, *r, s.args, stack, inner);
+			s.compared = !want.empty();
+			try {
+				r->action->fn(s);
+			} catch (...) {
+				if (s.compared && want != "raised")
+					r->fire();
+				throw;
+			}
+			if (s.hit && outcome(s) != want)
+				r->fire();
 		};
 	}
 	f();
