@@ -129,6 +129,19 @@ static int fork_of(const cJSON *adapter)
 	return cJSON_IsString(x) ? device_fork_find(x->valuestring) : -1;
 }
 
+#define USUAL_SAMPLES 10	/* that the usual time is meant for */
+#define ALL_SAMPLES 40		/* what "all" may come to */
+#define HEAVY_LEVEL 7		/* workloads, stress */
+#define HEAVY 4
+
+static double cost_of(const struct case_rec *c)
+{
+	int n = c->only >= 0 ? 1 : c->samples ? c->samples : ALL_SAMPLES;
+
+	return (n > USUAL_SAMPLES ? (double)n / USUAL_SAMPLES : 1) *
+	       (c->level >= HEAVY_LEVEL ? HEAVY : 1);
+}
+
 static int read_case(struct intake *in, struct item *it, struct rec *r,
 		     struct err *e)
 {
@@ -143,6 +156,7 @@ static int read_case(struct intake *in, struct item *it, struct rec *r,
 	it->run = xstrdup(c.run);
 	it->device = xstrdup(c.device ? c.device : "");
 	it->limit_s = c.timeout_s;
+	it->cost = cost_of(&c);
 	it->solo = c.isolate;
 	it->fork = fork_of(c.adapter);
 	return 0;

@@ -18,6 +18,7 @@ struct item {
 	/* Of a case: */
 	char *id, *run, *device;
 	double limit_s;		/* its own time limit, 0: none */
+	double cost;		/* how many times the usual time it may need */
 	bool solo;		/* a process of its own */
 	int fork;		/* enum device_fork that it asks for; -1: none */
 	bool fresh;		/* and not a forked one */

@@ -192,6 +192,8 @@ worker()
 	add_opt iso --mode "${ISOLATE-}"
 	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
 	add_opt iso --device "${DEVICE-}"
+	add_opt iso --max-memory "$(jq -r '.resource_limits.max_system_memory_mb
+		| numbers | floor' "$CTS_RUN/manifest.json")"
 	[ ! -s "$CTS_SCRATCH/history" ] ||
 		iso+=(--history "$CTS_SCRATCH/history")
 	iso+=(--zygote "$CTS_SCRATCH/z" --runlog "$CTS_RUN/runlog.txt")

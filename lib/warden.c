@@ -236,7 +236,8 @@ static bool ours_alone(struct slice kind)
 static void begin_case(struct watchman *m, struct member *mb)
 {
 	struct item *it = first(m);
-	double limit = it->limit_s > 0 ? it->limit_s : m->wd->limit_s;
+	double limit = it->limit_s > 0 ? it->limit_s :
+		       m->wd->limit_s * it->cost;
 
 	m->begun = true;
 	m->barren = 0;
