@@ -18,6 +18,10 @@
 struct sink {
 	struct buf b;
 	int fd;
+	/* The last case as it was written, and where its dtype stands in it. */
+	const struct planned *last;
+	struct buf text;
+	size_t at[2];
 };
 
 static int flush(struct sink *s, struct err *e)
@@ -129,9 +133,34 @@ static void write_command(struct jw *w, const struct enumout *o)
 	jw_arr_end(w);
 }
 
+#define REASONS 64		/* more than there are */
+
+/* How many do not run for each reason, by account_reason_at()'s index. */
+static void count_reasons(const struct plan *p, size_t counts[REASONS])
+{
+	const char *last = NULL;
+	size_t i, k = 0;
+
+	memset(counts, 0, REASONS * sizeof(*counts));
+	for (i = 0; i < p->n; i++) {
+		const char *reason = p->v[i].reason;
+
+		if (!reason)
+			continue;
+		if (reason != last)
+			for (k = 0; account_reason_at(k) && k < REASONS - 1 &&
+			     strcmp(account_reason_at(k)->name, reason); k++)
+				;
+		last = reason;
+		counts[k]++;
+	}
+}
+
 static void write_accounts(struct jw *w, const struct plan *p)
 {
-	size_t i, k, n;
+	size_t counts[REASONS], k, n;
+
+	count_reasons(p, counts);
 
 	jw_key(w, "accounts");
 	jw_obj(w);
@@ -140,9 +169,7 @@ static void write_accounts(struct jw *w, const struct plan *p)
 
 		n = !strcmp(name, "deselected") ? p->deselected + p->cut :
 		    !strcmp(name, "sharded") ? p->sharded : 0;
-		for (i = 0; i < p->n; i++)
-			if (p->v[i].reason && !strcmp(p->v[i].reason, name))
-				n++;
+		n += counts[k];
 		if (n)
 			jw_kint(w, name, (int64_t)n);
 	}
@@ -205,6 +232,45 @@ static void special(struct case_rec *c, const struct enumout *o,
 		c->samples = manifest_max_samples_special(m);
 }
 
+/*
+ * The cases of an op mostly differ in their dtype alone, and there are tens of
+ * thousands of them.
+ */
+static bool alike(const struct planned *a, const struct planned *b)
+{
+	return a && a->item == b->item && a->variant == b->variant &&
+	       a->level == b->level && a->level_reason == b->level_reason &&
+	       a->capability == b->capability && a->oracle == b->oracle;
+}
+
+static void remember(struct sink *out, const struct planned *x, size_t start)
+{
+	static const char head[] = "{\"v\":1,\"kind\":\"case\",\"id\":\"";
+	static const char key[] = "\"dtype\":\"";
+	const char *text = out->b.p + start, *p = strstr(text, key);
+
+	out->last = p ? x : NULL;
+	if (!p)
+		return;
+	buf_reset(&out->text);
+	buf_add(&out->text, text, out->b.len - start);
+	out->at[0] = strlen(head) + strlen(x->item->suite) + 1 +
+		     strlen(x->item->op) + 1;
+	out->at[1] = (size_t)(p - text) + strlen(key);
+}
+
+static void write_alike(struct sink *out, const struct planned *x)
+{
+	const char *p = out->text.p, *now = dtype_at(x->dtype)->name;
+	size_t n = strlen(dtype_at(out->last->dtype)->name);
+
+	buf_add(&out->b, p, out->at[0]);
+	buf_addstr(&out->b, now);
+	buf_add(&out->b, p + out->at[0] + n, out->at[1] - out->at[0] - n);
+	buf_addstr(&out->b, now);
+	buf_addstr(&out->b, p + out->at[1] + n);
+}
+
 static int write_case(struct sink *out, const struct enumout *o,
 		      const struct planned *x, const struct manifest *m,
 		      const char *run, struct err *e)
@@ -223,8 +289,13 @@ static int write_case(struct sink *out, const struct enumout *o,
 			   x->item->written ? 0 : manifest_max_samples(m),
 		.backend_import = manifest_imports(m),
 	};
+	size_t start = out->b.len;
 	struct jw w;
 
+	if (alike(out->last, x)) {
+		write_alike(out, x);
+		return end_record(out, e);
+	}
 	if (planned_id(x, id, e) < 0)
 		return -1;
 	if (x->item->container)
@@ -233,6 +304,7 @@ static int write_case(struct sink *out, const struct enumout *o,
 		special(&c, o, m);
 	jw_init(&w, &out->b);
 	case_write(&w, &c);
+	remember(out, x, start);
 	return end_record(out, e);
 }
 
@@ -349,7 +421,7 @@ int enumout_write(const struct enumout *o, const struct plan *p,
 		  const struct selection *s, const struct manifest *m,
 		  const struct inventory *inv, struct err *e)
 {
-	struct sink out = { .b = BUF_INIT, .fd = o->fd };
+	struct sink out = { .b = BUF_INIT, .text = BUF_INIT, .fd = o->fd };
 	char run[13];
 	struct jw w;
 	size_t i;
@@ -376,16 +448,8 @@ int enumout_write(const struct enumout *o, const struct plan *p,
 	if (!rc)
 		rc = flush(&out, e);
 	buf_release(&out.b);
+	buf_release(&out.text);
 	return rc;
-}
-
-static size_t count_reason(const struct plan *p, const char *reason)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < p->n; i++)
-		n += p->v[i].reason && !strcmp(p->v[i].reason, reason);
-	return n;
 }
 
 #define GROUP_VARIANTS 64
@@ -450,12 +514,13 @@ static void table_reason(const struct plan *p, const char *reason, FILE *f)
 void enumout_table(const struct plan *p, FILE *f)
 {
 	const struct account_reason *why;
-	size_t i, n;
+	size_t counts[REASONS], i, n;
 
+	count_reasons(p, counts);
 	fprintf(f, "%7zu case%s would run\n", p->cases,
 		p->cases == 1 ? "" : "s");
 	for (i = 0; (why = account_reason_at(i)); i++) {
-		n = count_reason(p, why->name);
+		n = counts[i];
 		if (n)
 			fprintf(f, "%7zu %s: %s\n", n, why->name, why->text);
 	}

@@ -80,10 +80,16 @@ static uint64_t dtype_bits(const cJSON *list)
 	uint64_t bits = 0;
 	size_t i;
 
-	cJSON_ArrayForEach(x, list)
-		for (i = 0; cJSON_IsString(x) && i < 64 && dtype_at(i); i++)
-			if (!strcmp(dtype_at(i)->name, x->valuestring))
-				bits |= UINT64_C(1) << i;
+	cJSON_ArrayForEach(x, list) {
+		if (!cJSON_IsString(x))
+			continue;
+		for (i = 0; i < 64 && dtype_at(i); i++)
+			if (dtype_at(i)->name[0] == x->valuestring[0] &&
+			    !strcmp(dtype_at(i)->name, x->valuestring))
+				break;
+		if (i < 64 && dtype_at(i))
+			bits |= UINT64_C(1) << i;
+	}
 	return bits;
 }
 

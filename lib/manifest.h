@@ -88,6 +88,9 @@ enum claim {
 };
 enum claim manifest_dtype(const struct manifest *m, const char *dtype,
 			  const char *op);
+/* The same by the dtype's index, for who asks often. */
+enum claim manifest_dtype_at(const struct manifest *m, size_t dtype,
+			     const char *op);
 enum claim manifest_capability(const struct manifest *m, const char *cap,
 			       const char *op);
 /* CLAIM_YES unless supported_ops (FILTERED) or skip_ops (NO) exclude it. */

@@ -152,6 +152,12 @@ enum claim manifest_dtype(const struct manifest *m, const char *dtype,
 	return CLAIM_ABSENT;
 }
 
+enum claim manifest_dtype_at(const struct manifest *m, size_t dtype,
+			     const char *op)
+{
+	return ask(&m->dtypes[dtype], op);
+}
+
 enum claim manifest_capability(const struct manifest *m, const char *cap,
 			       const char *op)
 {

@@ -13,6 +13,9 @@
 struct tables {
 	struct rules *levels, *capabilities, *oracles, *undefined;
 	struct variants *variants;
+	/* The last answers: an op's cases come one after the other. */
+	const char *op, *cap, *cap_op;
+	enum claim op_said, cap_said;
 };
 
 struct tables *tables_load(struct err *e)
@@ -90,6 +93,33 @@ static const char *dtype_reason(enum claim c)
 	       c == CLAIM_FILTERED ? "dtype_regex_filtered" : NULL;
 }
 
+static enum claim op_claim(struct tables *t, const struct manifest *m,
+			   const char *op)
+{
+	if (t->op != op)
+		t->op_said = manifest_op(m, op);
+	t->op = op;
+	return t->op_said;
+}
+
+static enum claim capability_claim(struct tables *t, const struct manifest *m,
+				   const char *cap, const char *op)
+{
+	if (t->cap != cap || t->cap_op != op)
+		t->cap_said = manifest_capability(m, cap, op);
+	t->cap = cap;
+	t->cap_op = op;
+	return t->cap_said;
+}
+
+static int device_count(const struct manifest *m)
+{
+	const cJSON *x = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+							  "device_count");
+
+	return x ? x->valueint : 1;
+}
+
 static bool is_true(const cJSON *o, const char *key)
 {
 	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
@@ -117,13 +147,11 @@ static const char *missing_container(const struct manifest *m,
  * The level comes first: there are far more cases above it than below, and
  * nobody asked what the manifest says of them.
  */
-static void judge(struct planned *x, const struct tables *t,
+static void judge(struct planned *x, struct tables *t,
 		  const struct manifest *m, const struct selection *s,
 		  const struct variant *v)
 {
 	const char *op = x->item->op;
-	const cJSON *count = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-							"device_count");
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
 	long mb = v->mb > x->item->mb ? v->mb : x->item->mb;
@@ -139,18 +167,17 @@ static void judge(struct planned *x, const struct tables *t,
 	x->reason = rules_find(t->undefined, x->variant, x->dtype, &x->detail);
 	if (x->reason)
 		return;
-	c = manifest_op(m, op);
+	c = op_claim(t, m, op);
 	if (c != CLAIM_YES) {
 		x->reason = c == CLAIM_NO ? "op_excluded" : "op_not_listed";
 		x->claim = c == CLAIM_NO ? "skip_ops" : "supported_ops";
 		return;
 	}
-	x->reason = dtype_reason(manifest_dtype(m, dtype_at(x->dtype)->name,
-						op));
+	x->reason = dtype_reason(manifest_dtype_at(m, x->dtype, op));
 	x->claim = "supported_dtypes";
 	if (x->reason)
 		return;
-	c = manifest_capability(m, x->capability, op);
+	c = capability_claim(t, m, x->capability, op);
 	x->claim = "capabilities";
 	if (c != CLAIM_YES) {
 		x->reason = c == CLAIM_FILTERED ? "capability_regex_filtered" :
@@ -160,7 +187,7 @@ static void judge(struct planned *x, const struct tables *t,
 	x->claim = missing_container(m, x);
 	if (x->claim) {
 		x->reason = "container_format";
-	} else if (devices > 1 && devices > (count ? count->valueint : 1)) {
+	} else if (devices > 1 && devices > device_count(m)) {
 		x->reason = "device_count";
 		x->claim = "device_count";
 	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
