@@ -11,8 +11,10 @@ item()
 	shift 2
 	dtypes=$*
 	printf '{"v":1,"kind":"opinfo","id":"","run":"","op":"%s",' "$op"
-	printf '"%s":true,"dtypes":["%s"],"backward_dtypes":["float32"]}\n' \
+	printf '"%s":true,"dtypes":["%s"],"backward_dtypes":["float32"],' \
 		"$flag" "${dtypes// /\",\"}"
+	printf '"out_dtypes":["%s"],"inplace_dtypes":["float32"]}\n' \
+		"${dtypes// /\",\"}"
 }
 {
 	printf '{"v":1,"kind":"torch","id":"","run":"","version":"2.9.9",'
@@ -110,6 +112,7 @@ errline "matches nothing: --op '\^randm\\$', did you mean 'randn'" 'a proposal'
 is "$(cat out)" '' 'and no record'
 exits 2 '--suite, unknown' enum -d cpu --suite opinf
 errline "there is no suite 'opinf'" 'is named'
+errline "did you mean 'opinfo'" 'with a proposal'
 exits 0 '--suite' enum -d cpu --suite opinfo
 is "$(cases | wc -l)" $all 'all of it'
 exits 0 '--case' enum -d cpu -l 1 --case opinfo/fft.fft/complex64/plain \
@@ -225,12 +228,135 @@ exits 0 '--validate' enum -d cpu --validate --limit 1
 is "$(head -n 1 out | jq -r .mode)" validate 'says so'
 exits 2 '--validate elsewhere' enum -d refdev --validate
 
+# Cases by what describes them.
+shape()
+{
+	printf '{"v":1,"kind":"suite","id":"","run":"","suite":"shapes",'
+	printf '"op":"%s","dtypes":["float16","float32","int8"],"level":%s,' \
+		"$1" "$2"
+	printf '"capability":"inference","tags":{"family":"%s","tier":"%s"}}\n' \
+		"$3" "$4"
+}
+{
+	cat inv
+	shape mm_edges 2 matmul smoke
+	shape mm_large 3 matmul heavy
+	shape sum_edges 2 reduction standard
+} >inv3
+pick() { cts-enum --inventory inv3 -d cpu "$@"; }
+all=23
+exits 0 'no -k' pick
+adds_up 'no -k'
+exits 0 '-k family' pick -l 7 -k 'family=mat*'
+adds_up '-k family'
+is "$(cases | cut -d/ -f2 | uniq)" mm_edges 'but for the heavy ones'
+is "$(reasons)" $'deselected 17\nlevel_filtered 3' 'which belong to level 8'
+exits 0 '-k family at level 8' pick -k 'family=mat*'
+is "$(cases | cut -d/ -f2 | uniq)" $'mm_edges\nmm_large' 'all of it'
+is "$(jq -r 'select(.op == "mm_large") | "\(.level) \(.level_reason)"' out |
+	uniq)" '8 a heavy case' 'with the reason'
+exits 0 '-k tier' pick -l 3 -k tier=heavy
+adds_up '-k tier'
+is "$(cases | cut -d/ -f2 | uniq)" mm_large 'who asks for it gets it'
+exits 1 '-k tier below its level' pick -l 2 -k tier=heavy
+exits 0 'several -k' pick -k family='*' -k case='*_edges' -k dtype-group=half
+adds_up 'several -k'
+is "$(cases)" $'shapes/mm_edges/float16/plain\nshapes/sum_edges/float16/plain' \
+	'must all hold'
+exits 0 '-k with the others' pick -l 3 -k case='[as]*' --op '^s' --dtype int8
+adds_up '-k with the others'
+is "$(cases)" shapes/sum_edges/int8/plain 'composes'
+is "$(jq -r 'select(.id == "shapes/sum_edges/int8/plain").samples' out)" 0 \
+	'all samples of a hand-written case'
+for x in 'famly=x|did you mean .family' 'size=x|expected family' \
+	'family|not of the form' 'family=|not of the form' '=x|not of the form' \
+	'family=matmull|did you mean .matmul' 'role=x|no case has a role' \
+	'dtype-group=halfs|did you mean .half' 'case=nothing|matches nothing'; do
+	exits 2 "wrong: -k ${x%|*}" pick -k "${x%|*}"
+	like err "${x#*|}" 'is said'
+	is "$(cat out)" '' 'and no record'
+done
+exits 1 'a pick of nothing that runs' pick -k family=reduction --level-exact 8
+
+# A manifest's own numbers for special values.
+echo '{"variant":"special","engine":true,"level":1,"reason":"x"}' \
+	>>root/coverage/variants.jsonl
+jq "$base | .ieee754_seed = 5 | .max_samples_ieee754 = 2" \
+	"$top/templates/complete.json" >m.json
+numbers()
+{
+	jq -rc 'select(.kind == "case" and .op == "add") |
+		[.variant, .seed, .samples]' out | sort -u | tr '\n' ' '
+}
+exits 0 'special values' enum -m m.json
+is "$(numbers)" '["plain",67,10] ["special",5,2] ' 'have their own'
+exits 0 'unless told otherwise' enum -m m.json -s 9 --max-samples 4
+is "$(numbers)" '["plain",9,4] ["special",9,4] ' 'as all others'
+
+# Names in tolerances.
+jq "$base | .tolerance_overrides = {\"randm:float32\": {\"ulp\": 3},
+	\"sum:float32\": {\"ulp\": 3}, \"add:torch.float16\": {\"ulp\": 2}}" \
+	"$top/templates/complete.json" >m.json
+exits 0 'a tolerance for nothing' enum -m m.json
+errline "tolerance_overrides: no op is named 'randm', did you mean 'randn'" \
+	'is said'
+
+# How the device is reached goes with the case.
+jq "$base | .adapter = {\"sync\": \"m:f\", \"fork\": \"bare\"} |
+	.resource_limits = {\"max_device_memory_mb\": 500,
+		\"cleanup_threshold_pct\": 50}" \
+	"$top/templates/complete.json" >m.json
+exits 0 'an adapter' enum -m m.json --limit 1
+is "$(jq -c 'select(.kind == "case") | [.adapter, .cleanup_mb]' out)" \
+	'[{"sync":"m:f","fork":"bare"},250]' 'is in the case'
+
+# Container formats.
+box()
+{
+	printf '{"v":1,"kind":"suite","id":"","run":"","suite":"boxes",'
+	printf '"op":"%s","dtypes":["uint8"],"level":1,"capability":"%s",' \
+		"$1" "$2"
+	printf '"container":"%s"}\n' "$3"
+}
+{
+	cat inv
+	box nf4 quantized_container_plumbing nf4
+	box decode.nf4 custom_quantized_decode nf4
+	box decode.mxfp4 custom_quantized_decode mxfp4
+} >inv4
+boxes() { cts-enum --inventory inv4 -m m.json --suite boxes; }
+# claim FILTER: a manifest that says so of containers.
+claim()
+{
+	jq ".device_name = \"cpu\" | $1" "$top/templates/complete.json" >m.json
+}
+says()
+{
+	jq -r 'select(.kind == "account" and .op) |
+		"\(.op) \(.reason) \(.claim)"' out
+}
+echo '{"variant":"plain","engine":true,"level":1,"reason":"as it is"}' \
+	>root/coverage/variants.jsonl
+claim '.capabilities.custom_quantized_decode = true |
+	.custom_container_decoders = {"nf4": "m:f"}'
+exits 0 'formats' boxes
+is "$(jq -r 'select(.kind == "case") | "\(.op) \(.decoder)"' out)" \
+	$'nf4 m:f\ndecode.nf4 m:f' 'a decoder goes with the case'
+is "$(says)" 'decode.mxfp4 container_format custom_container_decoders.mxfp4' \
+	'a format without one is accounted for'
+claim '.supported_container_formats.nf4 = false'
+exits 1 'a format that is not claimed' boxes
+is "$(says)" 'nf4 container_format supported_container_formats.nf4
+decode.nf4 capability_not_declared capabilities.custom_quantized_decode
+decode.mxfp4 capability_not_declared capabilities.custom_quantized_decode' \
+	'is accounted for'
+
 # The real variants.
 cp "$top/coverage/variants.jsonl" root/coverage/
 all=$(enum -d cpu | jq -r 'select(.kind == "case").id' | wc -l)
 exits 0 'all variants' enum -d cpu --level-range 1:4
 adds_up 'all variants'
-ok 'are many' test "$all" -gt 150
+ok 'are many' test "$all" -gt 100
 is "$(cases | grep /errors)" '' 'none without the flag'
 is "$(cases | grep /out$ | cut -d/ -f2 | uniq)" fft.fft 'one with it'
 is "$(jq -r 'select(.variant == "out").level' out | uniq)" 3 'at its level'
