@@ -398,7 +398,8 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 	lab->api->cpu_seed(how->seed);
 	lab->api->cpu_rng_mark();
 	run(&o->ref, lab, fn, &c, NULL);
-	o->random = how->random || lab->api->cpu_rng_moved();
+	o->random = how->random ||
+		(!how->fixed && lab->api->cpu_rng_moved());
 	call_release(&c, lab->api);
 	return 0;
 }

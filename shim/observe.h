@@ -69,6 +69,7 @@ struct how {
 	uint64_t seed;
 	uint64_t host;		/* positional arguments that stay on the CPU */
 	bool random;		/* known to draw random numbers */
+	bool fixed;		/* its results are known, whatever it draws */
 	bool twice;		/* on the device, to see whether it repeats */
 };
 

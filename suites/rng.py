@@ -130,3 +130,145 @@ def _(make):
         return abs(far) < 7.5 / 2**7.5, abs(near) < 7.5 / 2**7.5
 
     yield correlation, (CPU,)
+
+
+# Drawing with parameters that leave nothing to chance: all of the result is
+# known, so that a parameter that is misread shows.
+def layouts(t):
+    """The same values as a dense, an offset, a stepped and a transposed one."""
+    yield t
+    yield torch.cat([t.new_full((3,), 7), t.flatten()])[3:].view_as(t)
+    yield torch.stack([t, t + 1], -1)[..., 0]
+    yield t.t().contiguous().t()
+    yield t[:1].expand(t.shape)
+
+
+@case("no_chance", level=3, capability="rng_distributions")
+def _(make):
+    for t in layouts(make(4, 6)):
+        zero, half = torch.zeros(4, 6), (t > 0).float()
+        yield torch.normal, (t, 0.0)
+        yield torch.normal, (t, zero)
+        yield torch.bernoulli, (half,)
+        yield torch.poisson, (half * 0,)
+        yield torch.multinomial, (half * 0 + torch.eye(4, 6), 3, True)
+        yield (lambda p: torch.empty_like(p).bernoulli_(p)), (half,)
+        yield (lambda x: F.dropout(x, 0.0)), (t,)
+        yield (lambda x: F.dropout(x, 1.0)), (t,)
+        yield (lambda x: F.rrelu(x, 0.25, 0.25, True)), (t,)
+    for t in layouts(torch.zeros(4, 6)):
+        yield (lambda s: torch.normal(2.0, s)), (t,)
+
+
+# What every drawing op owes: the seed decides, draws go on and don't repeat,
+# nothing is left undrawn, and the bounds are kept.
+def like(n, device):
+    return torch.zeros(n, device=device)
+
+
+EVERY = {
+    "rand": (lambda n, d: torch.rand(n, device=d), 0, 1, 0.5),
+    "rand_dtype": (lambda n, d: torch.rand(
+        n, device=d, dtype=torch.float32), 0, 1, 0.5),
+    "rand_like": (lambda n, d: torch.rand_like(like(n, d)), 0, 1, 0.5),
+    "randn": (lambda n, d: torch.randn(n, device=d), -9, 9, 0),
+    "randn_dtype": (lambda n, d: torch.randn(
+        n, device=d, dtype=torch.float32), -9, 9, 0),
+    "randn_like": (lambda n, d: torch.randn_like(like(n, d)), -9, 9, 0),
+    "randint": (lambda n, d: torch.randint(1 << 20, (n,), device=d),
+                0, (1 << 20) - 1, (1 << 19)),
+    "randint_low": (lambda n, d: torch.randint(
+        9, 9 + (1 << 20), (n,), device=d), 9, 8 + (1 << 20), 9 + (1 << 19)),
+    "randint_like": (lambda n, d: torch.randint_like(like(n, d), 1 << 20),
+                     0, (1 << 20) - 1, (1 << 19)),
+    "randint_like_low": (lambda n, d: torch.randint_like(
+        like(n, d), 9, 9 + (1 << 20)), 9, 8 + (1 << 20), 9 + (1 << 19)),
+    "normal": (lambda n, d: torch.normal(3.0, 1.0, (n,), device=d),
+               -6, 12, 3),
+    "normal_mean": (lambda n, d: torch.normal(like(n, d) + 3, 1.0),
+                    -6, 12, 3),
+    "normal_std": (lambda n, d: torch.normal(3.0, like(n, d) + 1),
+                   -6, 12, 3),
+    "normal_both": (lambda n, d: torch.normal(like(n, d) + 3,
+                                              like(n, d) + 1), -6, 12, 3),
+    "rand_out": (lambda n, d: torch.rand(n, out=like(n, d)), 0, 1, 0.5),
+    "randn_out": (lambda n, d: torch.randn(n, out=like(n, d)), -9, 9, 0),
+    "normal_out": (lambda n, d: torch.normal(
+        3.0, 1.0, (n,), out=like(n, d)), -6, 12, 3),
+    "normal_mean_out": (lambda n, d: torch.normal(
+        like(n, d) + 3, 1.0, out=like(n, d)), -6, 12, 3),
+    "normal_std_out": (lambda n, d: torch.normal(
+        3.0, like(n, d) + 1, out=like(n, d)), -6, 12, 3),
+    "normal_both_out": (lambda n, d: torch.normal(
+        like(n, d) + 3, like(n, d) + 1, out=like(n, d)), -6, 12, 3),
+    "normal_": (lambda n, d: like(n, d).normal_(3, 1), -6, 12, 3),
+    "uniform_": (lambda n, d: like(n, d).uniform_(2, 4), 2, 4, 3),
+    "exponential_": (lambda n, d: like(n, d).exponential_(2), 0, 40, 0.5),
+    "log_normal_": (lambda n, d: like(n, d).log_normal_(0, 0.25),
+                    0, 12, 1.0317),
+    "cauchy_": (lambda n, d: like(n, d).cauchy_(0, 1).atan(),
+                -1.5708, 1.5708, 0),
+    "geometric_": (lambda n, d: like(n, d).geometric_(2**-12),
+                   1, 1 << 18, 4096),
+    "rrelu": (lambda n, d: F.rrelu(like(n, d) - 1, 0.0, 1.0, True),
+              -1, 0, -0.5),
+    "rrelu_": (lambda n, d: F.rrelu_(like(n, d) - 1, 0.0, 1.0, True),
+               -1, 0, -0.5),
+}
+
+
+def owes(draw, low, high, mean, n=8195):
+    """Kept promises, each a truth value; 8 deviations for the means."""
+    def run(device):
+        torch.manual_seed(5)
+        a = draw(n, device).cpu().double()
+        more = draw(n, device).cpu().double()
+        torch.manual_seed(5)
+        b = draw(n, device).cpu().double()
+        torch.manual_seed(6)
+        c = draw(n, device).cpu().double()
+        error = (a.std() / n**0.5).item()
+        lanes = [((x[:-k] - x.mean()) * (x[k:] - x.mean())).mean().item()
+                 for x in (a, more) for k in (1, 2, 4)]
+        return (torch.equal(a, b), torch.equal(a, more), torch.equal(a, c),
+                bool((a >= low).all()), bool((a <= high).all()),
+                abs(a.mean().item() - mean) < 8 * error,
+                len(a.unique()) > n // 2, len(a[-3:].unique()) == 3,
+                max(map(abs, lanes)) < 8 * a.var().item() / n**0.5)
+    return run
+
+
+for name, args in EVERY.items():
+    def declare_owes(name=name, args=args):
+        @case("owes_" + name, level=3, capability="rng_distributions")
+        def _(make):
+            yield owes(*args), (CPU,)
+    declare_owes()
+
+
+@case("owes_bernoulli", level=3, capability="rng_distributions")
+def _(make):
+    def of(draw, *wanted):
+        def run(device):
+            torch.manual_seed(5)
+            a, more = draw(8192, device).cpu(), draw(8192, device).cpu()
+            torch.manual_seed(5)
+            b = draw(8192, device).cpu()
+            torch.manual_seed(6)
+            c = draw(8192, device).cpu()
+            share = [(a == w).double().mean().item() for w in wanted]
+            pairs = (a[1:] == a[:-1]).double().mean().item()
+            return (torch.equal(a, b), torch.equal(a, more),
+                    torch.equal(a, c), abs(share[0] - 0.5) < 0.05,
+                    sum(share) == 1, abs(pairs - 0.5) < 0.05)
+        return run
+
+    yield of(lambda n, d: torch.bernoulli(like(n, d) + 0.5), 0, 1), (CPU,)
+    yield of(lambda n, d: like(n, d).bernoulli_(0.5), 0, 1), (CPU,)
+    yield of(lambda n, d: like(n, d).bernoulli_(like(n, d) + 0.5), 0, 1), (
+        CPU,)
+    yield of(lambda n, d: F.dropout(like(n, d) + 1, 0.5), 0, 2), (CPU,)
+    yield of(lambda n, d: torch.multinomial(
+        torch.ones(2, device=d), n, True), 0, 1), (CPU,)
+    yield of(lambda n, d: torch.poisson(like(n, d) + 1).clamp(max=1),
+             0, 1), (CPU,)

@@ -5,12 +5,12 @@
 
 uint64_t digest_obs(uint64_t sum, cJSON *obs)
 {
-	static const char *const times[] = { "t_ref_us", "t_dev_us" };
+	static const char *const apart[] = { "t_ref_us", "t_dev_us", "where" };
 	size_t i;
 	char *s;
 
-	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
-		cJSON_DeleteItemFromObjectCaseSensitive(obs, times[i]);
+	for (i = 0; i < sizeof(apart) / sizeof(*apart); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(obs, apart[i]);
 	s = cJSON_PrintUnformatted(obs);
 	if (!s)
 		BUG("no text of an observation");

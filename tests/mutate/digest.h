@@ -1,6 +1,6 @@
 /*
  * digest: what a case showed, as one number: every field of its observations
- * but times.
+ * but the times and the overloads on the way.
  */
 #ifndef MUTATE_DIGEST_H
 #define MUTATE_DIGEST_H

@@ -19,12 +19,12 @@
 #include "xalloc.h"
 
 static const char usage_text[] =
-"usage: draw [-N COUNT] [-s SEED] [-l LEVEL] [--cases MAX]\n"
+"usage: draw [-N COUNT] [-s SEED] [-l LEVEL] [--cases MAX] [--rules PLAN]\n"
 "            ACTIONS SITES EVIDENCE\n"
 "\n"
 "Draw COUNT (100) mutants: an overload that passing cases reach and an action\n"
 "that can show on it.  Each comes with at most MAX (40) of these cases, those\n"
-"of the op itself first, by level.\n";
+"of the op itself first, by level.  With a PLAN, its rules are the mutants.\n";
 
 struct act {
 	char *name;
@@ -53,6 +53,9 @@ struct draw {
 	struct one *one;
 	size_t act_cap, site_cap, n_one, one_cap;
 	size_t *live, n_live;	/* sites with cases and actions */
+	long long given;	/* rules read */
+	bool failed;
+	struct err e;
 	struct buf out;
 };
 
@@ -64,6 +67,12 @@ static size_t below(struct draw *d, size_t n)
 static double unit(struct draw *d)
 {
 	return (double)(seed_next(&d->rng) >> 11) * 0x1p-53;
+}
+
+/* "add.Tensor" */
+static const char *site_op(const struct site *s)
+{
+	return rec_str_opt(s->json, "op", "") + strlen("aten::");
 }
 
 static void add_act(struct draw *d, const cJSON *o)
@@ -141,8 +150,7 @@ static int read_all(struct draw *d, char *path,
 }
 
 /* One of the site's actions, by weight; NULL: there is none. */
-static struct act *pick_act(struct draw *d, const struct site *s,
-			    const char **group)
+static struct act *pick_act(struct draw *d, const struct site *s)
 {
 	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
 							    "actions"), *a;
@@ -160,7 +168,6 @@ static struct act *pick_act(struct draw *d, const struct site *s,
 			sum += pass ? 0 : d->act[i].weight;
 			at -= pass ? d->act[i].weight : 0;
 			hit = d->act + i;
-			*group = a->child->next->valuestring;
 			if (pass && at < 0)
 				return hit;
 		}
@@ -169,44 +176,39 @@ static struct act *pick_act(struct draw *d, const struct site *s,
 }
 
 /*
- * The rule: the action, one of the sets of parameters that it may have, one of
+ * A rule: the action, one of the sets of parameters that it may have, one of
  * the op's tensors, and for one in three a dtype to which the fault is limited.
+ * New.
  */
-static void write_rule(struct draw *d, struct jw *w, const char *name,
-		       const struct site *s, const struct act *a,
-		       const char *dtype)
+static cJSON *make_rule(struct draw *d, const struct site *s,
+			const struct act *a)
 {
 	const cJSON *sets, *set, *args, *p;
-	char *text;
+	cJSON *r = cJSON_CreateObject();
 	int n;
 
-	jw_obj(w);
-	jw_kstr(w, "name", name);
-	jw_kstr(w, "op", rec_str_opt(s->json, "op", "") + strlen("aten::"));
-	if (dtype)
-		jw_kstr(w, "dtype", dtype);
-	jw_kstr(w, "do", a->name);
+	cJSON_AddStringToObject(r, "op", site_op(s));
+	if (below(d, 3) == 0)
+		cJSON_AddStringToObject(r, "dtype",
+			d->one[s->cases[below(d, s->ncases)]].dtype);
+	cJSON_AddStringToObject(r, "do", a->name);
 	args = cJSON_GetObjectItemCaseSensitive(s->json, "args");
 	n = cJSON_GetArraySize(args);
 	if (n && rec_bool_opt(a->json, "arg", false))
-		jw_kstr(w, "arg", cJSON_GetArrayItem(args,
+		cJSON_AddStringToObject(r, "arg", cJSON_GetArrayItem(args,
 			(int)below(d, (size_t)n))->valuestring);
 	sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");
 	n = cJSON_GetArraySize(sets);
 	set = n ? cJSON_GetArrayItem(sets, (int)below(d, (size_t)n)) : NULL;
-	cJSON_ArrayForEach(p, set) {
-		text = cJSON_PrintUnformatted(p);
-		jw_key(w, p->string);
-		jw_raw(w, text, strlen(text));
-		cJSON_free(text);
-	}
-	jw_obj_end(w);
+	cJSON_ArrayForEach(p, set)
+		cJSON_AddItemToObject(r, p->string, cJSON_Duplicate(p, 1));
+	return r;
 }
 
 /* Whether a case is of the op itself: "add" or "add_" for "aten::add.out". */
 static bool of_op(const struct one *x, const struct site *s)
 {
-	const char *op = rec_str_opt(s->json, "op", "") + strlen("aten::");
+	const char *op = site_op(s);
 	size_t n = strcspn(op, "."), m = strcspn(x->op, ":");
 	const char *name = x->op, *dot = memrchr(x->op, '.', m);
 
@@ -256,63 +258,116 @@ static size_t pick_cases(struct draw *d, const struct site *s,
 	return m;
 }
 
-static int draw_one(struct draw *d, long long number, struct err *e)
+/* The kind of an action, NULL where it can't show on the site's op. */
+static const char *group_of(const struct site *s, const char *action)
 {
-	const struct site *s = d->site + d->live[below(d, d->n_live)];
-	size_t *v = xcalloc((size_t)d->max, sizeof(*v)), n, i;
-	const char *group = "", *dtype = NULL;
-	const struct act *a = pick_act(d, s, &group);
-	char name[32];
-	struct jw w;
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
+							    "actions"), *a;
+
+	cJSON_ArrayForEach(a, all)
+		if (!strcmp(a->child->valuestring, action))
+			return a->child->next->valuestring;
+	return NULL;
+}
+
+/* A case's evidence without the overloads. */
+static void add_case(struct jw *w, const cJSON *evidence)
+{
+	const cJSON *k;
 	char *text;
 
-	snprintf(name, sizeof(name), "m%05lld", number);
-	if (below(d, 3) == 0)
-		dtype = d->one[s->cases[below(d, s->ncases)]].dtype;
+	jw_obj(w);
+	cJSON_ArrayForEach(k, evidence) {
+		if (!strcmp(k->string, "ops"))
+			continue;
+		text = cJSON_PrintUnformatted(k);
+		jw_key(w, k->string);
+		jw_raw(w, text, strlen(text));
+		cJSON_free(text);
+	}
+	jw_obj_end(w);
+}
+
+/* Write the n-th mutant; takes rule. */
+static int emit(struct draw *d, long long n, const struct site *s,
+		const char *action, cJSON *rule, struct err *e)
+{
+	size_t *v = xcalloc((size_t)d->max, sizeof(*v)), k, i;
+	const char *group = group_of(s, action);
+	size_t act = strmap_find(&d->acts, action);
+	char name[32], *text;
+	struct jw w;
+
+	snprintf(name, sizeof(name), "m%05lld", n);
+	cJSON_AddStringToObject(rule, "name", name);
+	text = cJSON_PrintUnformatted(rule);
 	buf_reset(&d->out);
 	jw_init(&w, &d->out);
 	jw_record(&w, "mutant", name, "");
 	jw_kstr(&w, "op", rec_str_opt(s->json, "op", ""));
 	jw_kstr(&w, "family", rec_str_opt(s->json, "family", ""));
-	jw_kstr(&w, "do", a->name);
-	jw_kstr(&w, "group", group);
+	jw_kstr(&w, "do", action);
+	jw_kstr(&w, "group", group ? group : "none");
+	jw_kbool(&w, "recorded", act != STRMAP_NONE &&
+		 rec_bool_opt(d->act[act].json, "recorded", false));
 	jw_key(&w, "rule");
-	write_rule(d, &w, name, s, a, dtype);
-	n = pick_cases(d, s, dtype, v);
+	jw_raw(&w, text, strlen(text));
+	k = pick_cases(d, s, rec_str_opt(rule, "dtype", NULL), v);
 	jw_key(&w, "cases");
 	jw_arr(&w);
-	for (i = 0; i < n; i++) {
-		text = cJSON_PrintUnformatted(d->one[v[i]].json);
-		cJSON *o = cJSON_Parse(text);
-		cJSON_free(text);
-		cJSON_DeleteItemFromObjectCaseSensitive(o, "ops");
-		text = cJSON_PrintUnformatted(o);
-		jw_raw(&w, text, strlen(text));
-		cJSON_free(text);
-		cJSON_Delete(o);
-	}
+	for (i = 0; i < k; i++)
+		add_case(&w, d->one[v[i]].json);
 	jw_arr_end(&w);
 	jw_obj_end(&w);
+	cJSON_free(text);
+	cJSON_Delete(rule);
 	free(v);
 	return rec_write_buf(STDOUT_FILENO, &d->out, e);
 }
 
 static int draw_all(struct draw *d, struct err *e)
 {
-	const char *group;
+	const struct site *s;
+	const struct act *a;
 	long long i;
 	size_t k;
 
 	d->live = xcalloc(d->sites.n + 1, sizeof(*d->live));
 	for (k = 0; k < d->sites.n; k++)
-		if (d->site[k].ncases && pick_act(d, d->site + k, &group))
+		if (d->site[k].ncases && pick_act(d, d->site + k))
 			d->live[d->n_live++] = k;
 	if (!d->n_live)
 		return err_set(e, EX_BADINPUT, "no overload to draw from");
-	for (i = 1; i <= d->n; i++)
-		if (draw_one(d, i, e))
+	for (i = 1; i <= d->n; i++) {
+		s = d->site + d->live[below(d, d->n_live)];
+		a = pick_act(d, s);
+		if (emit(d, i, s, a->name, make_rule(d, s, a), e))
 			return -1;
+	}
 	return 0;
+}
+
+/* Instead of a draw, a rule that was given. */
+static void add_rule(struct draw *d, const cJSON *o)
+{
+	char *op = xasprintf("aten::%s", rec_str_opt(o, "op", ""));
+	size_t i = strmap_find(&d->sites, op);
+
+	free(op);
+	d->given++;
+	if (i == STRMAP_NONE || !d->site[i].ncases)
+		prog_warn("rule %lld: no case reaches its op", d->given);
+	else if (emit(d, d->given, d->site + i, rec_str_opt(o, "do", ""),
+		      cJSON_Duplicate(o, 1), &d->e))
+		d->failed = true;
+}
+
+static int take_rules(struct draw *d, char *path, struct err *e)
+{
+	if (read_all(d, path, add_rule, e))
+		return -1;
+	*e = d->e;
+	return d->failed ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -322,11 +377,13 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "level", required_argument, NULL, 'l' },
 		{ "cases", required_argument, NULL, 'c' },
+		{ "rules", required_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 }
 	};
 	struct draw d = { .n = 100, .level = 3, .max = 40, .out = BUF_INIT,
 			  .rng = SEED_DEFAULT };
+	char *given = NULL;
 	struct err e;
 	int c, rc;
 
@@ -339,6 +396,7 @@ int main(int argc, char **argv)
 			break;
 		case 'l': d.level = prog_int("level", optarg, 1, 8); break;
 		case 'c': d.max = prog_int("cases", optarg, 1, 1000); break;
+		case 'r': given = optarg; break;
 		}
 	if (argc - optind != 3)
 		return prog_usage("want ACTIONS, SITES and EVIDENCE");
@@ -349,6 +407,6 @@ int main(int argc, char **argv)
 	rc = read_all(&d, argv[optind], add_act, &e) ||
 		read_all(&d, argv[optind + 1], add_site, &e) ||
 		read_all(&d, argv[optind + 2], add_evidence, &e) ||
-		draw_all(&d, &e);
+		(given ? take_rules(&d, given, &e) : draw_all(&d, &e));
 	return prog_finish(rc ? prog_fail_err(&e) : 0);
 }

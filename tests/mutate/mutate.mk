@@ -15,9 +15,10 @@ endif
 #: N=100, SEED=67      how many random faults, and which
 #: LEVEL=3, DTYPE=float32,int64   cases that may notice them
 #: CASES=40            at most so many for each fault
+#: RULES=PLAN          these faults instead of random ones
 #: JOBS, TIMEOUT=10, OUT          workers; seconds of silence; results there
 
-export CASES
+export CASES RULES
 .PHONY: mutate
 mutate: all $(MUTATE) ## draw N faults of the reference device, count the caught
 	@bash tests/mutate/mutate.sh

@@ -2,9 +2,9 @@
 # mutate.sh: the mutation score.  Draws N random faults of the reference device
 # and says how many of them the suite notices; docs/mutation.md has the rules.
 #
-# Reads the environment: N SEED LEVEL DTYPE CASES JOBS TIMEOUT OUT.  Writes
-# results.jsonl and report.txt to OUT (build/mutate/last); the report, and as
-# its last line the score, to stdout.  Exit status: 0, 1 where the healthy
+# Reads the environment: N SEED LEVEL DTYPE OP CASES JOBS TIMEOUT OUT RULES.
+# Writes results.jsonl and report.txt to OUT (build/mutate/last); the report,
+# and as its last line the score, to stdout.  Exit status: 0, 1 where the healthy
 # device is not green, else that of the tool that failed.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
@@ -69,8 +69,10 @@ PYTHONPATH=$work:$PYTHONPATH
 observe
 jq -r '.ops[]' "$evidence" | sort -u | "$python" $here/sites.py \
 	>"$out/sites.jsonl"
+rules=()
+[ -z "${RULES-}" ] || rules=(--rules "$RULES")
 "$tools/draw" -N "${N:-100}" -s "$seed" -l "$level" --cases "${CASES:-40}" \
-	$here/actions.jsonl "$out/sites.jsonl" "$evidence" >"$out/mutants.jsonl"
+	"${rules[@]}" $here/actions.jsonl "$out/sites.jsonl" "$evidence" >"$out/mutants.jsonl"
 export TIMEOUT=${TIMEOUT:-10}
 spread '"$tools/try" -m "$out/manifest.json" -t "$TIMEOUT" --zygote "$work/z" \
 	--work "$work" "$bin/cts-exec" "$bin/cts-compare" -' 1 \

@@ -54,7 +54,7 @@ struct trial {
 	const cJSON *by;		/* the case that noticed */
 	size_t ran;			/* cases with a verdict */
 	size_t same;			/* ... and the very observations */
-	bool advice, ended;
+	bool advice, ended, blind;	/* blind: values were not looked at */
 };
 
 /* Files of a mutant: its rule, a module that loads it, its cases. */
@@ -249,6 +249,19 @@ static void take_verdict(struct trial *r, const char *line)
 	cJSON_Delete(v);
 }
 
+/* Whether the device's values were not looked at. */
+static bool unseen(const cJSON *obs)
+{
+	const cJSON *o = cJSON_GetObjectItemCaseSensitive(obs, "dev"), *out;
+
+	o = cJSON_GetObjectItemCaseSensitive(o, "outs");
+	cJSON_ArrayForEach(out, o)
+		if (rec_bool_opt(out, "meta", false) ||
+		    cJSON_HasObjectItem(out, "lost"))
+			return true;
+	return false;
+}
+
 static void take_record(struct trial *r, const char *line, size_t n)
 {
 	cJSON *o = cJSON_ParseWithLength(line, n);
@@ -260,6 +273,7 @@ static void take_record(struct trial *r, const char *line, size_t n)
 		r->digest = 0;
 	} else if (!strcmp(kind, "obs")) {
 		r->digest = digest_obs(r->digest, o);
+		r->blind = r->blind || unseen(o);
 	} else if (!strcmp(kind, "end") && r->running) {
 		snprintf(hex, sizeof(hex), "%016" PRIx64, r->digest);
 		r->same += !strcmp(hex, rec_str_opt(r->running, "digest", ""));
@@ -368,12 +382,11 @@ static void stop(struct try *t, struct trial *r)
 }
 
 /*
- * What no case failed on.  An action that can change values only, and whose
- * every observation is bitwise the healthy device's, had no effect.
+ * What no case failed on.  An action whose whole effect an observation shows,
+ * and whose every observation is the healthy device's, had none.
  */
 static const char *missed(const struct trial *r, bool fired)
 {
-	const char *group = rec_str_opt(r->mutant, "group", "");
 	size_t n = (size_t)cJSON_GetArraySize(r->cases);
 
 	if (r->ran < n)
@@ -382,8 +395,7 @@ static const char *missed(const struct trial *r, bool fired)
 		return "permitted";
 	if (!fired)
 		return "not_reached";
-	if (r->same == n && (!strcmp(group, "misread") ||
-			     !strcmp(group, "compute")))
+	if (r->same == n && !r->blind && rec_bool_opt(r->mutant, "recorded", false))
 		return "no_effect";
 	return "survived";
 }
