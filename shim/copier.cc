@@ -39,6 +39,16 @@ bool has_storage(const at::Tensor &t)
 	       t.storage().data_ptr().get() != nullptr;
 }
 
+bool same_bits(const at::Tensor &a, const at::Tensor &b)
+{
+	if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
+		return false;
+	at::Tensor x = a.contiguous(), y = b.contiguous();
+
+	return !std::memcmp(x.const_data_ptr(), y.const_data_ptr(),
+			    x.nbytes());
+}
+
 // The bytes of src's storage as a flat CPU tensor of src's dtype, plus a guard.
 at::Tensor flatten(const at::Tensor &src, bool guard)
 {
@@ -59,7 +69,7 @@ struct ctt_copying {
 	at::Device device{at::kCPU};
 	bool guard = false, hp = false;
 	std::unordered_map<const void *, std::unique_ptr<store>> stores;
-	std::unordered_map<const void *, at::Tensor> same;
+	std::unordered_map<const void *, at::Tensor> same, bases;
 	std::vector<std::pair<view, at::Tensor>> whole;
 
 	at::ScalarType type(const at::Tensor &src) const
@@ -102,6 +112,41 @@ struct ctt_copying {
 		return (stores[key] = std::move(s)).get();
 	}
 
+	// What src is a view of, as the device holds it.
+	at::Tensor base_for(const at::Tensor &src)
+	{
+		at::Tensor &base =
+			bases[src.storage().unsafeGetStorageImpl()];
+
+		if (!base.defined())
+			base = flatten(src, false).to(type(src)).to(device);
+		return base;
+	}
+
+	// A view on a device that shows no storage, for what an op may see of
+	// its base; undefined where the device doesn't make it right.
+	at::Tensor copy_view(const at::Tensor &src, int input)
+	{
+		const size_t size = src.dtype().itemsize();
+		at::Tensor t;
+
+		if (src.storage().nbytes() ==
+		    static_cast<size_t>(src.numel()) * size ||
+		    src.is_conj() || src.is_neg())
+			return t;
+		if (guarded([&] {
+			t = base_for(src);
+			TORCH_CHECK(t.scalar_type() == type(src));
+			t = t.as_strided(src.sizes(), src.strides(),
+					 src.storage_offset());
+			TORCH_CHECK(same_bits(src.to(type(src)),
+					      ctt_detail::to_host(t)));
+			whole.push_back({{input, src}, t});
+		}))
+			t = at::Tensor();
+		return t;
+	}
+
 	at::Tensor copy(const at::Tensor &src, int input)
 	{
 		// A tensor without data is the same on every device.
@@ -112,8 +157,11 @@ struct ctt_copying {
 			return copy_whole(src, input);
 		store *s = store_for(src);
 
-		if (!s)
-			return copy_whole(src, input);
+		if (!s) {
+			at::Tensor t = copy_view(src, input);
+
+			return t.defined() ? t : copy_whole(src, input);
+		}
 		at::Tensor flat = s->flat;
 
 		if (flat.scalar_type() != type(src))
@@ -210,7 +258,7 @@ const char *place_of(const std::vector<int> &owner, size_t i)
 void compare_store(const store &s, void (*fn)(void *, const ctt_change *),
 		   void *ctx)
 {
-	at::Tensor now = s.flat.to(at::kCPU).contiguous();
+	at::Tensor now = ctt_detail::to_host(s.flat).contiguous();
 	const char *a = static_cast<const char *>(s.before.const_data_ptr());
 	const char *b = static_cast<const char *>(now.const_data_ptr());
 	const size_t size = s.before.dtype().itemsize();
@@ -239,19 +287,9 @@ void compare_store(const store &s, void (*fn)(void *, const ctt_change *),
 	}
 }
 
-bool same_bits(const at::Tensor &a, const at::Tensor &b)
-{
-	if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type())
-		return false;
-	at::Tensor x = a.contiguous(), y = b.contiguous();
-
-	return !std::memcmp(x.const_data_ptr(), y.const_data_ptr(),
-			    x.nbytes());
-}
-
 bool whole_changed(const at::Tensor &src, const at::Tensor &copy)
 {
-	at::Tensor now = copy.detach().to(at::kCPU);
+	at::Tensor now = ctt_detail::to_host(copy.detach());
 
 	if (now.layout() != src.layout() || now.is_nested())
 		return now.layout() != src.layout();

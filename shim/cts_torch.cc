@@ -2,6 +2,7 @@
 #include "ctt.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/FunctionalTensorWrapper.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <cstring>
@@ -12,11 +13,17 @@ using ctt_detail::wrap;
 namespace {
 
 thread_local std::string last_error;
+thread_local const char *last_type = "RuntimeError";
 at::Tensor rng_mark;
 
 const char *error()
 {
 	return last_error.c_str();
+}
+
+const char *error_type()
+{
+	return last_type;
 }
 
 bool is_tensor(void *obj)
@@ -127,7 +134,7 @@ int read(ctt h, ctt *ret_c, const void **p, size_t *n)
 		if (t._is_zerotensor())
 			t = at::zeros(t.sizes(), t.options().device(at::kCPU));
 		else
-			t = t.to(at::kCPU);
+			t = ctt_detail::to_host(t);
 		if (t.is_quantized())
 			t = t.int_repr();
 		t = t.resolve_conj().resolve_neg().contiguous();
@@ -217,16 +224,34 @@ bool cpu_rng_moved()
 }
 
 const ctt_api table = {
-	CTT_ABI, error, is_tensor, from_py, to_py, free_tensor, meta, read,
-	parts, ctt_lay_tensor, ctt_copier_new, ctt_copier_tensor, ctt_copier_changes,
-	ctt_copier_free, cpu_seed, cpu_rng_mark, cpu_rng_moved,
+	CTT_ABI, error, error_type, is_tensor, from_py, to_py, free_tensor,
+	meta, read, parts, ctt_lay_tensor, ctt_copier_new, ctt_copier_tensor,
+	ctt_copier_changes, ctt_copier_free, cpu_seed, cpu_rng_mark, cpu_rng_moved,
 	ctt_trace_begin, ctt_trace_end, ctt_overloads,
 };
 
 } // namespace
 
-void ctt_detail::set_error(const char *what) noexcept
+// A backend may let its own wrapper out: on the CPU by name, with no memory.
+at::Tensor ctt_detail::to_host(const at::Tensor &t)
 {
+	namespace fn = at::functionalization::impl;
+	at::Tensor h = t;
+
+	while (fn::isFunctionalTensor(h)) {
+		fn::sync(h);
+		h = fn::from_functional_tensor(h);
+	}
+	h = h.to(at::kCPU);
+	TORCH_CHECK(!h.has_storage() || !h.numel() ||
+		    h.layout() != at::kStrided || h.is_nested() ||
+		    h.const_data_ptr(), "a tensor on the CPU without memory");
+	return h;
+}
+
+void ctt_detail::set_error(const char *what, const char *type) noexcept
+{
+	last_type = type;
 	try {
 		last_error = what;
 	} catch (...) {

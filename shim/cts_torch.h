@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 1
+#define CTT_ABI 2
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -100,6 +100,7 @@ struct ctt_overload {
 struct ctt_api {
 	int abi;
 	const char *(*error)(void);	/* of this thread's last -1; borrowed */
+	const char *(*error_type)(void);	/* as Python calls it; borrowed */
 
 	/* Between Python and handles; obj is a PyObject *. */
 	bool (*is_tensor)(void *obj);
@@ -128,8 +129,9 @@ struct ctt_api {
 
 	/*
 	 * Copies tensors to a device so that what shared a storage still does,
-	 * and sizes, strides and offsets are kept.  A device that has no
-	 * storage of its own gets a plain to(device).
+	 * and sizes, strides and offsets are kept.  A device that shows no
+	 * storage gets views where it makes them right, else a plain
+	 * to(device).
 	 */
 	int (*copier_new)(const char *device, int flags, ctt_copier *ret_c);
 	int (*copier_tensor)(ctt_copier c, ctt src, int input, ctt *ret_t);

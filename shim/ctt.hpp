@@ -15,7 +15,7 @@ struct ctt_tensor {
 
 namespace ctt_detail {
 
-void set_error(const char *what) noexcept;
+void set_error(const char *what, const char *type) noexcept;
 
 inline ctt_tensor *wrap(at::Tensor t)
 {
@@ -25,18 +25,25 @@ inline ctt_tensor *wrap(at::Tensor t)
 // Fill t, which is dense, with the pattern that stands where no data does.
 void fill_pattern(at::Tensor &t);
 
-// Run body; 0, or -1 with the message kept for ctt_api.error().
+// t's elements where they can be looked at, or an exception.
+at::Tensor to_host(const at::Tensor &t);
+
+// Run body; 0, or -1 with the message and type kept for ctt_api.error().
 template <typename F> int guarded(F &&body) noexcept
 {
 	try {
 		body();
 		return 0;
+	} catch (const c10::NotImplementedError &e) {
+		set_error(e.what_without_backtrace(), "NotImplementedError");
+	} catch (const c10::OutOfMemoryError &e) {
+		set_error(e.what_without_backtrace(), "OutOfMemoryError");
 	} catch (const c10::Error &e) {
-		set_error(e.what_without_backtrace());
+		set_error(e.what_without_backtrace(), "RuntimeError");
 	} catch (const std::exception &e) {
-		set_error(e.what());
+		set_error(e.what(), "RuntimeError");
 	} catch (...) {
-		set_error("unknown C++ exception");
+		set_error("unknown C++ exception", "RuntimeError");
 	}
 	return -1;
 }

@@ -313,13 +313,13 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 		return;
 	}
 	if (flatten(s, lab, ret, 0) || read_all(s, lab))
-		raise_text(s, "RuntimeError", lab->api->error());
+		raise_text(s, lab->api->error_type(), lab->api->error());
 	s->t_us = now_us() - t0;
 	if (!s->raised)
 		note_aliases(s, lab, c);
 	Py_DECREF(ret);
 	if (lab->api->copier_changes(c->copier, note_change, s) && !s->raised)
-		raise_text(s, "RuntimeError", lab->api->error());
+		raise_text(s, lab->api->error_type(), lab->api->error());
 }
 
 static bool same_part(const struct lab *lab, ctt a, ctt b)
@@ -451,7 +451,7 @@ static int run_dev(struct observation *o, struct side *s, const struct lab *lab,
 		if (e->code != EX_OK_)
 			return -1;
 		s->present = true;
-		raise_text(s, "RuntimeError", e->msg);
+		raise_text(s, lab->api->error_type(), e->msg);
 		settle(lab);
 		return 0;
 	}
