@@ -20,7 +20,7 @@ struct item {
 	double limit_s;		/* its own time limit, 0: none */
 	double cost;		/* how many times the usual time it may need */
 	bool solo;		/* a process of its own */
-	int fork;		/* enum device_fork that it asks for; -1: none */
+	int fork;		/* enum device_fork it asks for; -1: none */
 	bool fresh;		/* and not a forked one */
 	bool fed;		/* a worker was given it */
 	int tries;		/* how often it was begun and not its fault */

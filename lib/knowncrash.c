@@ -110,8 +110,10 @@ static const struct ledger_key keys[] = {
 	{ "id", true, NULL, "a name for the rule" },
 	{ "match", true, match_ok, "a glob over case ids that is not all '*'" },
 	{ "device", true, NULL, "a device, such as \"cuda*\"" },
-	{ "hardware", true, NULL, "a hardware key such as \"x86_64\" or \"*\"" },
-	{ "torch", true, range_ok, "versions such as \">=2.9,<2.14\" or \"*\"" },
+	{ "hardware", true, NULL,
+	  "a hardware key such as \"x86_64\" or \"*\"" },
+	{ "torch", true, range_ok,
+	  "versions such as \">=2.9,<2.14\" or \"*\"" },
 	{ "signal", true, signal_ok, "a signal's name, \"exit\", \"timeout\", "
 	  "\"hang\" or \"oom\"" },
 	{ "reason", true, NULL, "what is known of it" },

@@ -265,7 +265,8 @@ static void put_triage(const struct settling *g, const char *id,
 	if (b->died)
 		jw_kstr(&w, "died", b->died);
 	s = xasprintf("bin/cts-enum --device '%s' --case '%s' | "
-		      "bin/cts-isolate --mode case -- bin/cts-exec | bin/cts-compare",
+		      "bin/cts-isolate --mode case -- bin/cts-exec | "
+		      "bin/cts-compare",
 		      b->device ? b->device : "cpu", id);
 	jw_kstr(&w, "repro", s);
 	free(s);

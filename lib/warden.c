@@ -744,7 +744,8 @@ static int attend(struct watchman *m, const struct pollfd fds[FD_N])
 	if (!due)
 		return 0;
 	m->looked = now;
-	m->watch.silence_s = m->begun ? m->wd->silence_s : 0;
+	m->watch.silence_s = m->begun ?
+			     m->wd->silence_s * first(m)->cost : 0;
 	for (i = 0; i < CREW_N; i++)
 		look(m, (enum crew_slot)i, now);
 	return 0;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A death costs one record, says what it was, and the rest goes on, wherever
 # the workers come from.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq
@@ -32,7 +33,6 @@ END
 
 for how in --plain "--zygote $zy" "--zygote $zy --mode case" \
 	'--plain --mode case' "--zygote $zy --batch 2"; do
-	# shellcheck disable=SC2086
 	exits 0 "deaths are data: $how" cts-isolate $how in -- "$fake"
 	results out >got
 	cmp_file got want 'each case has its own result'
@@ -101,7 +101,6 @@ END
 # A worker that says it is spent is replaced before it does harm.
 cases ok poison ok ok >poison
 for how in --plain "--zygote $zy"; do
-	# shellcheck disable=SC2086
 	exits 0 "a poisoned worker: $how" cts-isolate $how poison -- "$fake"
 	results out >got
 	cmp_file got - 'is replaced' <<-\END

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What goes through cts-isolate: whole records, in order, nobody else's.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq
@@ -59,7 +60,6 @@ cases $(printf 'ok %.0s' {1..50}) >in
 "$fake" --pad 2000 --obs 7 <in >plain
 for how in --plain "--zygote $zy.1" "--zygote $zy.1 --batch 7" \
 	'--plain --batch 1'; do
-	# shellcheck disable=SC2086
 	exits 0 "healthy: $how" cts-isolate $how in -- "$fake" --pad 2000 --obs 7
 	cmp_file out plain 'the same bytes as without'
 done

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Limits of time, silence and memory, and what can't be ended politely.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq
@@ -16,7 +17,6 @@ cat >want <<-\END
 	ok ran 
 END
 for how in --plain "--zygote $zy"; do
-	# shellcheck disable=SC2086
 	exits 0 "limits: $how" cts-isolate $how -t 1.5 --silence 0.5 in -- "$fake"
 	results out >got
 	cmp_file got want 'who computes has a timeout, who does nothing hangs'
@@ -37,7 +37,6 @@ is "$(results out)" 'busy.2000 timeout SIGKILL' 'has no more'
 
 cases ok hog ok >in
 for how in --plain "--zygote $zy"; do
-	# shellcheck disable=SC2086
 	exits 0 "memory: $how" cts-isolate $how --max-memory 200 in -- "$fake"
 	results out >got
 	cmp_file got - 'too much is an oom, not a crash' <<-\END

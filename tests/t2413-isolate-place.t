@@ -1,6 +1,7 @@
 #!/bin/bash
 # Where a case runs: the ledger, earlier runs and modes decide that, and
 # nothing about the results.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq
@@ -21,7 +22,6 @@ lim='-t 1 --silence 0.4'
 for how in '--known-crashes off' '--ledger ledger' '--mode case' \
 	'--history history' '--ledger ledger --history history' \
 	'--plain --ledger ledger' '--batch 1'; do
-	# shellcheck disable=SC2086
 	exits 0 "outcomes with $how" cts-isolate --zygote "$zy" $lim $how in -- \
 		"$fake"
 	results out >got

@@ -1,5 +1,6 @@
 #!/bin/bash
 # How cts-isolate itself ends, and that nothing of it is left then.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq pgrep
@@ -47,8 +48,7 @@ wait_for() { for _ in {1..200}; do grep -q "$1" "$2" && return; sleep 0.02
 	done; return 1; }
 for how in --plain "--zygote $zy"; do
 	for sig in TERM INT HUP KILL; do
-		# shellcheck disable=SC2086
-		env --default-signal=INT cts-isolate $how --runlog log in -- "$fake" >out 2>err &
+			env --default-signal=INT cts-isolate $how --runlog log in -- "$fake" >out 2>err &
 		pid=$!
 		ok "$how: a case runs" wait_for stubborn log
 		kill -$sig $pid

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What an interrupted run leaves, what it still owes, and what a second look at
 # its failures says.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq

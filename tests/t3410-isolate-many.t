@@ -1,6 +1,7 @@
 #!/bin/bash
 # 200 faults among 5,000 cases, spread over two at a time: each is reported
 # with the right case and the right kind, and no other case is any different.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq parallel

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Kill a process of a run at random, resume, and so on: no result is lost, none
 # is there twice, none is another.  KILLS says how many (8); SEED repeats one.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 . "$top/tests/fake/cases.sh"
 needs jq parallel setsid

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The real worker: a crash costs one case, and the others' records are what
 # they are without it.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 needs jq torch pgrep
 
@@ -20,13 +21,13 @@ sleep 0.1
 
 # Killed by SIGSEGV in mid-run, through no fault of the case.  The signal may
 # come between two cases: then once more.
-for try in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
 	rm -f log
 	cts-isolate --zygote "$zy" --runlog log in -- cts-exec \
 		--blobs "$T/blobs" >out 2>err &
 	pid=$!
 	for _ in {1..3000}; do
-		[ "$(cat log 2>/dev/null | wc -l)" -lt 5 ] || break
+		[ "$(wc -l 2>/dev/null <log || echo 0)" -lt 5 ] || break
 		sleep 0.01
 	done
 	kill -SEGV "$(tail -n 1 log | cut -d ' ' -f 2)" 2>/dev/null || :

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The real worker on a device that takes its process along in every way: each
 # is its case's, and of the right kind; all others are as they are without.
+# shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
 needs jq torch
 [ -e "$top/build/refdev/torch_refdev/_C.so" ] || {

@@ -2,6 +2,7 @@
 
 fake=$top/build/fake/fake-exec
 [ -x "$fake" ] || { echo '1..0 # SKIP make fakes was not run'; exit 0; }
+# shellcheck disable=SC2034
 zy=$T/z			# where the zygote of this test serves
 
 # cases OP...: a case record for each OP, or OP/VARIANT, whose variant is
