@@ -26,7 +26,7 @@ def _(make):
     def net(x, w):
         y = x @ w
         y[:, :3] = 0
-        return (y * y).sum()
+        return (y * (y + 1)).sum()
 
     yield lambda *a: grads(net, *a), (make(4, 5, grad=True),
                                       make(5, 7, grad=True))

@@ -100,10 +100,10 @@ def pipeline(cases, folder, name, plan=None):
     return got, where, fired
 
 
-def spread(cases, jobs, folder, name):
+def spread(cases, jobs, folder, name, plan=None):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(
-            lambda i: pipeline(cases[i::jobs], folder, f"{name}{i}"),
+            lambda i: pipeline(cases[i::jobs], folder, f"{name}{i}", plan),
             range(jobs)))
 
 
