@@ -162,6 +162,10 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: LEVEL=1             up to this level, 1 to 8
 #: LEVEL_EXACT, LEVEL_RANGE=A:B   only these levels
 #: DTYPE, OP, SUITE, CASE         narrow: dtypes; regex; suite; one id
+#: PICK='family=fft tier=*'        narrow, see cts-enum --pick
+#: LIMIT=N, START_AT=ID, START_AFTER=ID   a part of the cases
+#: MAX_DEVICE_MEMORY=MB, MAX_TENSOR_SIZE=MB   leave out what needs more
+#: MEMORY_MODE=balanced           how often caches are emptied, see cts-enum
 #: MANIFEST=FILE       the claim; default: the template for DEVICE
 #: BACKEND_IMPORT=MODULE          what makes DEVICE known to PyTorch
 #: OUT=DIR             run folder; default below results/

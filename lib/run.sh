@@ -88,6 +88,7 @@ stream_of()
 # select_opts: fill sel with what narrows the run.
 select_opts()
 {
+	local p picks
 	sel=()
 	if [ -n "${LEVEL_EXACT-}" ]; then
 		sel+=(--level-exact "$LEVEL_EXACT")
@@ -102,6 +103,16 @@ select_opts()
 	add_opt sel --seed "${SEED-}"
 	add_opt sel --max-samples "${SAMPLES-}"
 	add_opt sel --shard "${SHARD-}"
+	add_opt sel --limit "${LIMIT-}"
+	add_opt sel --start-at "${START_AT-}"
+	add_opt sel --start-after "${START_AFTER-}"
+	add_opt sel --memory-mode "${MEMORY_MODE-}"
+	add_opt sel --max-device-memory "${MAX_DEVICE_MEMORY-}"
+	add_opt sel --max-tensor-size "${MAX_TENSOR_SIZE-}"
+	read -ra picks <<<"${PICK-}"
+	for p in "${picks[@]}"; do
+		sel+=(--pick "$p")
+	done
 	[ "$verb" != validate ] || sel+=(--validate)
 }
 
