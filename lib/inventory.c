@@ -147,6 +147,7 @@ static void add_torch(struct inventory *inv, const cJSON *o)
 	free(inv->accelerator);
 	inv->torch = copy_opt(o, "version");
 	inv->python = copy_opt(o, "python");
+	inv->dtypes = dtype_bits(cJSON_GetObjectItemCaseSensitive(o, "dtypes"));
 	inv->accelerator = copy_opt(o, "accelerator");
 }
 

@@ -55,6 +55,7 @@ struct inventory {
 	size_t n, cap;
 	char *torch;		/* "2.13.0+cpu" */
 	char *python;
+	uint64_t dtypes;	/* that it has, as bits; 0: doesn't say */
 	char *accelerator;	/* the device that "auto" means, or NULL */
 	char **folders;		/* that were added */
 	size_t nfolders;

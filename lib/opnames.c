@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "dtype.h"
 #include "manifest_impl.h"
 #include "prog.h"
 #include "rec.h"
@@ -54,12 +55,26 @@ static void warn_tolerances(const cJSON *overrides,
 	free(path);
 }
 
+/* A dtype that is claimed and that this PyTorch is too old for. */
+static void warn_dtypes(const struct manifest *m, const struct inventory *inv)
+{
+	size_t i;
+
+	for (i = 0; inv->dtypes && i < 64 && dtype_at(i); i++)
+		if (!(inv->dtypes >> i & 1) &&
+		    manifest_dtype_at(m, i, "") != CLAIM_NO &&
+		    manifest_dtype_at(m, i, "") != CLAIM_ABSENT)
+			prog_warn("supported_dtypes.%s: PyTorch %s has no "
+				  "such dtype", dtype_at(i)->name, inv->torch);
+}
+
 void opnames_warn(const struct manifest *m, const struct inventory *inv)
 {
 	static const char *const keys[] = { "skip_ops", "must_not_fall_back" };
 	const cJSON *top = manifest_json(m), *x;
 	size_t i;
 
+	warn_dtypes(m, inv);
 	for (i = 0; i < 2; i++)
 		cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(top,
 								keys[i]))

@@ -178,6 +178,8 @@ def inventory():
     yield json.dumps({"v": 1, "kind": "torch", "id": "", "run": "",
                       "version": torch.__version__,
                       "python": platform.python_version(),
+                      "dtypes": sorted({short(d) for d in vars(torch).values()
+                                        if isinstance(d, torch.dtype)}),
                       **accelerator()}, separators=(",", ":"))
     for key in sorted(entries):
         yield json.dumps(describe(entries[key]), separators=(",", ":"))

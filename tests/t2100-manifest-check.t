@@ -172,6 +172,28 @@ wrong 'containers' '.supported_container_formats = {"nf5": true, "nf4": 1} |
 	"custom_container_decoders.xyzzy: unknown container format"
 wrong 'no decoders' '.capabilities.custom_quantized_decode = true' \
 	'capabilities.custom_quantized_decode: claimed, but there is no entry'
+right 'an adapter' '.adapter = {"sync": "m:f", "seed": "m.n:f.g", "count": "m:c",
+	"memory": "m:m", "empty": "m:e", "init": ["m:start(now)"],
+	"env": {"A_B": "", "PATH": "x"}, "fork": "bare"}'
+right 'an adapter of nothing' '.adapter = {}'
+wrong 'an adapter that is none' '.adapter = "m:f"' \
+	"adapter: expected an object, got 'm:f'"
+wrong 'an adapter' '.adapter = {"sync": "mf", "seed": 1, "counts": "m:c",
+	"init": "m:f", "env": {"A=B": "x", "C": 1}, "fork": "no"}' \
+	"adapter.sync: expected 'module:function', got 'mf'" \
+	"adapter.seed: expected 'module:function', got 1" \
+	"adapter.counts: unknown key 'counts', did you mean 'count'" \
+	"adapter.init: expected a list of 'module:function'" \
+	"adapter.env.A=B: can't be the name of a variable" \
+	'adapter.env.C: expected a text, got 1' \
+	"adapter.fork: expected 'ok', 'bare' or 'never', got 'no'"
+wrong 'calls' '.adapter = {"init": ["m:f", "m"]}' \
+	"adapter.init\[1\]: expected 'module:function', got 'm'"
+mkdir -p mine/..more
+right 'folders' ".custom_test_dirs = [\"mine\", \"./mine/..more\", \"$T\"]"
+wrong 'folders outside' '.custom_test_dirs = ["..", "mine/../../x"]' \
+	"custom_test_dirs\[0\]: '..' leads out of the manifest's folder" \
+	"custom_test_dirs\[1\]: 'mine/../../x' leads out"
 wrong 'folders' '.custom_test_dirs = "x"' 'custom_test_dirs: expected a list'
 right 'a folder' ".custom_test_dirs = [\".\", \"$PWD\"]"
 

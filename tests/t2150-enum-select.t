@@ -302,6 +302,14 @@ exits 0 'a tolerance for nothing' enum -m m.json
 errline "tolerance_overrides: no op is named 'randm', did you mean 'randn'" \
 	'is said'
 
+# Dtypes that the installed PyTorch is too old for.
+sed '1s/"python"/"dtypes":["float32","int64"],"python"/' inv >inv5
+jq "$base | .supported_dtypes = {\"float32\": true, \"uint1\": false,
+	\"float4_e2m1fn_x2\": true}" "$top/templates/complete.json" >m.json
+exits 0 'a new dtype' cts-enum --inventory inv5 -m m.json
+errline 'supported_dtypes.float4_e2m1fn_x2: PyTorch 2.9.9 has no such dtype' \
+	'is said'
+
 # How the device is reached goes with the case.
 jq "$base | .adapter = {\"sync\": \"m:f\", \"fork\": \"bare\"} |
 	.resource_limits = {\"max_device_memory_mb\": 500,
