@@ -174,13 +174,23 @@ static PyObject *convert_seq(struct walk *w, PyObject *o, int depth)
 	return ret;
 }
 
+/* Nothing is promised of a write to a tensor with a stride of 0. */
+static bool spared(const struct walk *w, PyObject *key, int depth)
+{
+	return w->relay && depth == 0 &&
+		w->relay->lay->view == CTT_VIEW_EXPANDED &&
+		PyUnicode_Check(key) &&
+		!PyUnicode_CompareWithASCIIString(key, "out");
+}
+
 static PyObject *convert_dict(struct walk *w, PyObject *o, int depth)
 {
 	PyObject *ret = PyDict_New(), *key, *value;
 	Py_ssize_t pos = 0;
 
 	while (ret && PyDict_Next(o, &pos, &key, &value)) {
-		PyObject *made = convert(w, value, depth + 1);
+		PyObject *made = spared(w, key, depth) ? Py_NewRef(value) :
+			convert(w, value, depth + 1);
 
 		if (!made || PyDict_SetItem(ret, key, made))
 			Py_CLEAR(ret);

@@ -17,10 +17,16 @@ void ctt_detail::fill_pattern(at::Tensor &t)
 	// odd.
 	constexpr int pattern = 0x5b;
 
-	if (t.nbytes())
-		std::memset(t.mutable_data_ptr(),
-			    t.scalar_type() == at::kBool ? 1 : pattern,
-			    t.nbytes());
+	if (!t.nbytes())
+		return;
+	auto p = static_cast<unsigned char *>(t.mutable_data_ptr());
+	std::memset(p, pattern, t.nbytes());
+	// Of truth values all that are not zero are one: have both, in an order
+	// without a period.
+	if (t.scalar_type() == at::kBool)
+		for (size_t i = 0; i < t.nbytes(); i++)
+			p[i] = static_cast<unsigned char>(
+				__builtin_parityll(i));
 }
 
 namespace {

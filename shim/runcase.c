@@ -261,6 +261,17 @@ static int operands_of(struct runcase *r, PyObject *sample)
 }
 
 /*
+ * Which operand the i-th turn of several lays out, -1 for all.  In place, the
+ * first is not given a stride of 0: nothing is promised of a write to that.
+ */
+static int turn_of(const struct form *v, int operands, int i)
+{
+	if (v->lay.view == CTT_VIEW_EXPANDED && !strcmp(v->mode, "inplace"))
+		return operands > 1 ? 1 + i % (operands - 1) : operands;
+	return operands > 1 ? i % (operands + 1) - 1 : -1;
+}
+
+/*
  * All samples; where operands are laid out, by turns all of them and each one
  * alone, at least until each had its turn.  How many were observed, or -1.
  */
@@ -279,10 +290,8 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 
 		if (c->only >= 0 && i != c->only)
 			continue;
-		if (form_lays(v)) {
-			turns = operands_of(r, sample);
-			operand = turns > 1 ? i % (turns + 1) - 1 : -1;
-		}
+		if (form_lays(v))
+			operand = turn_of(v, operands_of(r, sample), i);
 		rc = one_laid(r, c, v, i, operand, !done && i == runs - 1,
 			      sample, e);
 		if (rc < 0)
