@@ -8,6 +8,7 @@ same run without them must be clean.
 """
 
 import argparse
+import concurrent.futures
 import glob
 import json
 import os
@@ -16,9 +17,60 @@ import subprocess
 import sys
 import tempfile
 
-import mutate
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+CASES = 4  # so many of a plan's cases are run
 
-CASES = 4		# so many of a plan's cases are run
+
+def tool(name):
+    return os.path.join(TOP, "bin", name)
+
+
+def die(what):
+    print("bugs:", what, file=sys.stderr)
+    sys.exit(4)
+
+
+def pipeline(cases, folder, name, plan=None):
+    """Outcome and failed checks of each case, by id."""
+    stem = os.path.join(folder, name)
+    with open(stem + ".cases", "w") as f:
+        f.writelines(json.dumps(c) + "\n" for c in cases)
+    env = dict(os.environ, OMP_NUM_THREADS="1")
+    env.pop("CTS_REFDEV_FAULTS", None)
+    if plan is not None:
+        with open(stem + ".plan", "w") as f:
+            f.writelines(json.dumps(r) + "\n" for r in plan)
+        env["CTS_REFDEV_FAULTS"] = stem + ".plan"
+    with open(stem + ".cases") as src, open(stem + ".err", "w") as err:
+        a = subprocess.Popen(
+            [tool("cts-isolate"), "-t", "20", "--", tool("cts-exec"),
+             "-d", "refdev:0"], stdin=src, stdout=subprocess.PIPE,
+            stderr=err, env=env)
+        b = subprocess.Popen([tool("cts-compare")], stdin=a.stdout,
+                             stdout=subprocess.PIPE, stderr=err)
+        a.stdout.close()
+        got = {}
+        for line in b.stdout:
+            if b'"verdict"' in line[:40]:
+                r = json.loads(line)
+                got[r["id"]] = (r["outcome"], sorted(
+                    k for k, v in r.get("checks", {}).items()
+                    if not v.get("ok", True)))
+        if a.wait() or b.wait():
+            with open(stem + ".err") as f:
+                die(f"{name} run failed: {f.read()[-300:].strip()}")
+    return got
+
+
+def spread(cases, jobs, folder, name, plan=None):
+    got = {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for part in pool.map(lambda i: pipeline(cases[i::jobs], folder,
+                                                f"{name}{i}", plan),
+                             range(jobs)):
+            got.update(part)
+    return got
 
 
 def read(file):
@@ -28,11 +80,11 @@ def read(file):
 
 
 def enumerated():
-    p = subprocess.run([mutate.tool("cts-enum"), "-d", "refdev", "-l", "8",
+    p = subprocess.run([tool("cts-enum"), "-d", "refdev", "-l", "8",
                         "--max-samples", "10"], stdout=subprocess.PIPE,
                        stderr=subprocess.DEVNULL)
     if p.returncode:
-        mutate.die("cts-enum failed")
+        die("cts-enum failed")
     return [json.loads(line) for line in p.stdout.splitlines()
             if b'"kind":"case"' in line[:40]]
 
@@ -43,7 +95,7 @@ def main():
     p.add_argument("plans", nargs="*")
     opt = p.parse_args()
     files = opt.plans or sorted(glob.glob(
-        os.path.join(mutate.TOP, "tests", "bugs", "*.jsonl")))
+        os.path.join(TOP, "tests", "bugs", "*.jsonl")))
     cases = {c["id"]: c for c in enumerated()}
 
     bugs = []
@@ -68,12 +120,8 @@ def main():
                 c["timeout_s"] = 10
             todo.append(c)
     with tempfile.TemporaryDirectory() as folder:
-        got = {}
-        for part, _, _ in mutate.spread(todo, opt.jobs, folder, "sick", plan):
-            got.update(part)
-        well = {}
-        for part, _, _ in mutate.spread(todo, opt.jobs, folder, "well"):
-            well.update(part)
+        got = spread(todo, opt.jobs, folder, "sick", plan)
+        well = spread(todo, opt.jobs, folder, "well")
 
     bad = 0
     for n, (head, _, fit) in enumerate(bugs, 1):

@@ -60,12 +60,13 @@ struct PinnedAlloc final : public c10::Allocator {
 };
 
 struct Hooks final : public at::PrivateUse1HooksInterface {
-	bool isBuilt() const override
+	/* Not all versions of PyTorch that we know have these two. */
+	virtual bool isBuilt() const
 	{
 		return true;
 	}
 
-	bool isAvailable() const override
+	virtual bool isAvailable() const
 	{
 		return true;
 	}

@@ -32,8 +32,3 @@ $(REFDEV)/torch_refdev/%.py: tests/refdev/py/%.py
 	$(Q)mkdir -p $(@D) && cp $< $@
 
 -include $(wildcard $(REFDEV)/obj/*.d)
-
-.PHONY: mutate
-mutate: all ## N wrong devices drawn with SEED: how many does LEVEL catch?
-	@$(PYTHON_EXE) tests/refdev/mutate.py -n $(or $(N),200) \
-		-s $(or $(SEED),1) -l $(or $(LEVEL),3) -j $(or $(JOBS),$(NPROC))

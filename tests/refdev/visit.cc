@@ -404,8 +404,14 @@ void above(const OperatorHandle &op, c10::DispatchKeySet ks, Stack *stack)
 	stack->resize(stack->size() - n);
 	if (!visit.before(own)) {
 		visit.run(own, [&] {
+#if TORCH_FROM(9)
 			auto k = op.getComputedKernelForDispatchKey(key);
 			k.callBoxed(op, ks, &own);
+#else
+			TORCH_CHECK_NOT_IMPLEMENTED(!served,
+			    "faults of autograd need PyTorch 2.9");
+			op.redispatchBoxed(c10::DispatchKeySet(key), &own);
+#endif
 		});
 		visit.after(own);
 	}
