@@ -93,9 +93,11 @@ static void test_variants(void)
 	ok(!variants_at(v, 4), "four of them");
 	is_int(variants_dtypes(v, 3, &plain), UINT64_C(1) << index_of("int64"),
 	       "the first that it has");
-	is_int(variants_dtypes(v, 0, &plain), plain.dtypes[ITEM_FORWARD], "plain: all");
+	is_int(variants_dtypes(v, 0, &plain), plain.dtypes[ITEM_FORWARD],
+	       "plain: all");
 	is_int(variants_dtypes(v, 1, &plain), 0, "a flag is needed");
-	is_int(variants_dtypes(v, 1, &grad), grad.backward, "then: backward's");
+	is_int(variants_dtypes(v, 1, &grad), grad.dtypes[ITEM_BACKWARD],
+	       "then: backward's");
 	is_int(variants_dtypes(v, 1, &bad), 0, "but not for an exception");
 	is_int(variants_dtypes(v, 2, &plain), UINT64_C(1) << index_of("int64"),
 	       "one class alone");
