@@ -6,6 +6,7 @@
  * writes	N mutant records, each a rule of a fault plan and its cases
  * exit		0 done, 2 usage, 3 bad input, 4 environment
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  *		didn't follow, a digest of all that was observed
  * exit		0 done, 2 usage, 3 bad input, 4 environment
  */
+#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

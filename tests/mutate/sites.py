@@ -12,6 +12,7 @@ import torch_refdev
 
 GROUP = dict(torch_refdev.actions())
 SERVED = set(torch_refdev.overloads())
+VALUES = ("misread", "compute")
 NAMES = (
     ("linalg", "linalg_"), ("fft", "fft_"), ("foreach", "_foreach_"),
     ("convolution", "conv"), ("convolution", "slow_conv"),
@@ -50,6 +51,14 @@ def family(name, op):
     return "other"
 
 
+def possible(name):
+    """The actions that can show; the values of empty() are nobody's."""
+    actions = torch_refdev.applicable(name)
+    if "empty" in name:
+        actions = [a for a in actions if GROUP[a] not in VALUES]
+    return [[a, GROUP[a]] for a in actions]
+
+
 def main():
     """Read names, write records."""
     for line in sys.stdin:
@@ -59,10 +68,9 @@ def main():
         op = operator(name)
         tensors = [a.name for a in op._schema.arguments
                    if "Tensor" in str(a.type)]
-        actions = [[a, GROUP[a]] for a in torch_refdev.applicable(name)]
         json.dump({"v": 1, "kind": "site", "op": name,
                    "family": family(name, op), "args": tensors,
-                   "actions": actions}, sys.stdout, separators=(",", ":"))
+                   "actions": possible(name)}, sys.stdout, separators=(",", ":"))
         print()
 
 

@@ -6,6 +6,7 @@
  *		loads its rule and runs its cases until one doesn't pass
  * exit		0 done, 2 usage, 3 bad input, 4 environment
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,0 +1,47 @@
+#!/bin/bash
+# The mutation score tells caught faults from those that are none.
+. "${0%/*}/lib.sh"
+needs torch jq parallel
+[ -x "$top/build/mutate/try" ] || { echo '1..0 # SKIP not built'; exit 0; }
+
+cat >rules.jsonl <<'END'
+{"op":"add.Tensor","do":"no_offset","arg":"other"}
+{"op":"add.Tensor","do":"dtype","to":"float64"}
+{"op":"sum.dim_IntList","do":"scale"}
+{"op":"add_.Tensor","do":"unwritten"}
+{"op":"transpose.int","do":"view_copy"}
+{"op":"add.out","do":"overrun","where":"after"}
+{"op":"cumsum","do":"throw"}
+{"op":"cumsum","do":"signal","signal":"SEGV"}
+{"op":"cumsum","do":"sleep","seconds":3600}
+{"op":"add.Tensor","do":"no_conj"}
+{"op":"mul.Tensor","do":"swap"}
+{"op":"add.Tensor","do":"cpu_fallback"}
+{"op":"add.Tensor","do":"leak"}
+END
+export OP='^(add|mul|sum|cumsum|transpose)$' DTYPE=float32 LEVEL=3 TIMEOUT=15
+exits 0 'given faults are tried' env RULES="$T/rules.jsonl" OUT="$T/given" \
+	bash "$top/tests/mutate/mutate.sh"
+jq -r '"\(.op) \(.do) \(.result) \(.check // "-")"' given/results.jsonl >got
+cmp_file got - 'and each is told for what it is' <<'END'
+aten::add.Tensor no_offset caught value
+aten::add.Tensor dtype caught dtype
+aten::sum.dim_IntList scale caught value
+aten::add_.Tensor unwritten caught value
+aten::transpose.int view_copy caught aliasing
+aten::add.out overrun caught guard
+aten::cumsum throw caught error_unexpected
+aten::cumsum signal caught crash
+aten::cumsum sleep caught hang
+aten::add.Tensor no_conj not_reached -
+aten::mul.Tensor swap permitted strides
+aten::add.Tensor cpu_fallback no_effect -
+aten::add.Tensor leak survived -
+END
+is "$(tail -n 1 out)" 'caught 9 of 10 mutants: 90 %' 'the score'
+exits 0 'a draw' env N=5 SEED=3 OUT="$T/a" bash "$top/tests/mutate/mutate.sh"
+like out '^caught [0-9]+ of [0-9]+ mutants: ' 'is reported'
+"$top/build/mutate/draw" -N 5 -s 3 "$top/tests/mutate/actions.jsonl" \
+	a/sites.jsonl "$top"/build/mutate/none >out 2>err
+is $? 4 'no evidence, no draw'
+done_testing
