@@ -48,7 +48,7 @@ count()
 
 one()
 {
-	local name=${1##*/} rc=0 sum
+	local name=${1##*/} rc=0 sum since=$SECONDS
 	local tap=$TAP_DIR/$name
 	timeout -k 10 "${TEST_TIMEOUT:-900}" "$1" </dev/null \
 		>"$tap.tap" 2>"$tap.err" || rc=$?
@@ -56,8 +56,8 @@ one()
 	read -r good bad <"$tap.sum"
 	sum=$(sed 1d "$tap.sum")
 	[ "$bad" -eq 0 ] || sum+=$'\n'$(tail -n 15 "$tap.err" | sed 's/^/  | /')
-	printf '%-36s %s passed, %s failed.\n%s' "$name" "$good" "$bad" \
-		"${sum:+$sum$'\n'}"
+	printf '%-32s %5d passed, %d failed, %d s\n%s' "$name" "$good" "$bad" \
+		$((SECONDS - since)) "${sum:+$sum$'\n'}"
 }
 export -f one count
 
