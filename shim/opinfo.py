@@ -8,6 +8,7 @@ import warnings
 import torch
 from torch.autograd.gradcheck import GradcheckError
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import SampleInput, UnaryUfuncInfo
 
 import suite
 
@@ -33,11 +34,37 @@ def short(dtype):
     return str(dtype).removeprefix("torch.")
 
 
+def with_rank4(sample, grad):
+    """The sample of an elementwise op with its values, as often as needed, in
+    four dimensions; None where it is no such thing."""
+    t = sample.input
+    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or \
+            t.dim() != 1 or not t.numel() or \
+            tensors((sample.args, sample.kwargs)):
+        return None
+    t = t.detach()[torch.arange(36) % t.numel()].reshape(2, 3, 2, 3)
+    return SampleInput(t.requires_grad_(
+        grad and (t.is_floating_point() or t.is_complex())),
+        args=sample.args, kwargs=sample.kwargs)
+
+
+def samples_of(entry, dtype, grad=False):
+    """The database's samples.  Those of unary elementwise ops have one
+    dimension at most, which hides what other strides would show."""
+    more = isinstance(entry, UnaryUfuncInfo)
+    for s in entry.sample_inputs("cpu", dtype, requires_grad=grad):
+        yield s
+        wide = with_rank4(s, grad) if more else None
+        if wide is not None:
+            more = False
+            yield wide
+
+
 def first_samples(entry, dtype, n):
     """Its first samples, as far as the generator comes."""
     batch = []
     try:
-        for s in itertools.islice(entry.sample_inputs("cpu", dtype), n):
+        for s in itertools.islice(samples_of(entry, dtype), n):
             batch.append(s)
     except Exception:
         pass
@@ -191,7 +218,7 @@ def call(entry, dtype, grad=False):
     seeded = sets_seed(entry)
     return entry.op, (((s.input, *s.args), s.kwargs, entry.op,
                        seeded and is_random(entry, s)) for s in
-                      entry.sample_inputs("cpu", dtype, requires_grad=grad))
+                      samples_of(entry, dtype, grad))
 
 
 def errors(entry, dtype):
@@ -205,7 +232,7 @@ def inplace(entry, dtype):
     """The in-place form, where the result has the input's shape and type."""
     fn = entry.get_inplace()
     return fn, (((s.input, *s.args), s.kwargs)
-                for s in entry.sample_inputs("cpu", dtype)
+                for s in samples_of(entry, dtype)
                 if not s.broadcasts_input and
                 refuses_not(fn, s.input, s.args, s.kwargs))
 
@@ -250,7 +277,7 @@ def with_out(make):
     """A mode that passes out= tensors as make() builds them."""
     def mode(entry, dtype):
         def each():
-            for s in entry.sample_inputs("cpu", dtype):
+            for s in samples_of(entry, dtype):
                 try:
                     want = entry.op(s.input, *s.args, **s.kwargs)
                 except Exception:
@@ -323,7 +350,7 @@ def process(entry, sample):
 def with_gradients(layout="dense", order=1):
     def mode(entry, dtype):
         def each():
-            for s in entry.sample_inputs("cpu", dtype, requires_grad=True):
+            for s in samples_of(entry, dtype, True):
                 yield ((s.input, *s.args), s.kwargs,
                        gradients(process(entry, s), layout, order),
                        sets_seed(entry) and is_random(entry, s))
@@ -421,7 +448,7 @@ def checked(fn):
 
 def gradcheck(entry, dtype):
     def each():
-        for s in entry.sample_inputs("cpu", dtype, requires_grad=True):
+        for s in samples_of(entry, dtype, True):
             yield ((s.input, *s.args), s.kwargs, checked(process(entry, s)),
                    sets_seed(entry) and is_random(entry, s))
     return None, each()
