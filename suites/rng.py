@@ -1,4 +1,6 @@
 """Random numbers: not which, but that seeds, states and ranges are kept."""
+import math
+
 import torch
 import torch.nn.functional as F
 from suite import case
@@ -140,7 +142,6 @@ def layouts(t):
     yield torch.cat([t.new_full((3,), 7), t.flatten()])[3:].view_as(t)
     yield torch.stack([t, t + 1], -1)[..., 0]
     yield t.t().contiguous().t()
-    yield t[:1].expand(t.shape)
 
 
 @case("no_chance", level=3, capability="rng_distributions")
@@ -156,8 +157,19 @@ def _(make):
         yield (lambda x: F.dropout(x, 0.0)), (t,)
         yield (lambda x: F.dropout(x, 1.0)), (t,)
         yield (lambda x: F.rrelu(x, 0.25, 0.25, True)), (t,)
+        yield (lambda x: x.normal_(2, 0)), (t,)
+        yield (lambda x: x.log_normal_(2, 1e-30)), (t,)
+        yield (lambda x: x.bernoulli_(1.0)), (t,)
+        yield (lambda x: x.random_(5, 6)), (t,)
+        yield (lambda x: x.uniform_(3, 3)), (t,)
     for t in layouts(torch.zeros(4, 6)):
         yield (lambda s: torch.normal(2.0, s)), (t,)
+    t = make(1, 6).expand(4, 6)
+    yield torch.normal, (t, 0.0)
+    yield torch.bernoulli, ((t > 0).float()[:1].expand(4, 6),)
+    pool = torch.tensor([[[0.1, 0.7]]]).expand(2, 3, 2)
+    yield (lambda x, r: F.fractional_max_pool2d(
+        x, 2, output_size=3, _random_samples=r)), (make(2, 3, 7, 8), pool)
 
 
 # What every drawing op owes: the seed decides, draws go on and don't repeat,
@@ -166,11 +178,12 @@ def like(n, device):
     return torch.zeros(n, device=device)
 
 
+BELOW_1 = 1 - 2**-25
 EVERY = {
-    "rand": (lambda n, d: torch.rand(n, device=d), 0, 1, 0.5),
+    "rand": (lambda n, d: torch.rand(n, device=d), 0, BELOW_1, 0.5),
     "rand_dtype": (lambda n, d: torch.rand(
-        n, device=d, dtype=torch.float32), 0, 1, 0.5),
-    "rand_like": (lambda n, d: torch.rand_like(like(n, d)), 0, 1, 0.5),
+        n, device=d, dtype=torch.float32), 0, BELOW_1, 0.5),
+    "rand_like": (lambda n, d: torch.rand_like(like(n, d)), 0, BELOW_1, 0.5),
     "randn": (lambda n, d: torch.randn(n, device=d), -9, 9, 0),
     "randn_dtype": (lambda n, d: torch.randn(
         n, device=d, dtype=torch.float32), -9, 9, 0),
@@ -191,7 +204,8 @@ EVERY = {
                    -6, 12, 3),
     "normal_both": (lambda n, d: torch.normal(like(n, d) + 3,
                                               like(n, d) + 1), -6, 12, 3),
-    "rand_out": (lambda n, d: torch.rand(n, out=like(n, d)), 0, 1, 0.5),
+    "rand_out": (lambda n, d: torch.rand(n, out=like(n, d)), 0, BELOW_1,
+                 0.5),
     "randn_out": (lambda n, d: torch.randn(n, out=like(n, d)), -9, 9, 0),
     "normal_out": (lambda n, d: torch.normal(
         3.0, 1.0, (n,), out=like(n, d)), -6, 12, 3),
@@ -202,7 +216,8 @@ EVERY = {
     "normal_both_out": (lambda n, d: torch.normal(
         like(n, d) + 3, like(n, d) + 1, out=like(n, d)), -6, 12, 3),
     "normal_": (lambda n, d: like(n, d).normal_(3, 1), -6, 12, 3),
-    "uniform_": (lambda n, d: like(n, d).uniform_(2, 4), 2, 4, 3),
+    "uniform_": (lambda n, d: like(n, d).uniform_(2, 4), 2, 4 - 2**-23,
+                 3),
     "exponential_": (lambda n, d: like(n, d).exponential_(2), 0, 40, 0.5),
     "log_normal_": (lambda n, d: like(n, d).log_normal_(0, 0.25),
                     0, 12, 1.0317),
@@ -270,5 +285,5 @@ def _(make):
     yield of(lambda n, d: F.dropout(like(n, d) + 1, 0.5), 0, 2), (CPU,)
     yield of(lambda n, d: torch.multinomial(
         torch.ones(2, device=d), n, True), 0, 1), (CPU,)
-    yield of(lambda n, d: torch.poisson(like(n, d) + 1).clamp(max=1),
+    yield of(lambda n, d: torch.poisson(like(n, d) + math.log(2)).clamp(max=1),
              0, 1), (CPU,)
