@@ -173,6 +173,7 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 			       "'isolate' is '%.100s', not 'case' or 'batch'",
 			       isolate);
 	c->isolate = isolate && !strcmp(isolate, "case");
+	c->oom_ends = !rec_bool_opt(o, "oom_recoverable", true);
 	return 0;
 }
 
@@ -253,5 +254,7 @@ void case_write(struct jw *w, const struct case_rec *c)
 		jw_knum(w, "timeout_s", c->timeout_s);
 	if (c->isolate)
 		jw_kstr(w, "isolate", "case");
+	if (c->oom_ends)
+		jw_kbool(w, "oom_recoverable", false);
 	jw_obj_end(w);
 }

@@ -33,6 +33,7 @@ struct case_rec {
 	const char *suite_dir;		/* where its suite is, or NULL: suites/ */
 	const char *decoder;		/* "module:function", or NULL */
 	bool isolate;			/* a process of its own */
+	bool oom_ends;			/* out of memory is the process's end */
 };
 
 /*

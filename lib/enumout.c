@@ -63,16 +63,18 @@ int enumout_device(struct manifest *m, const struct inventory *inv,
 
 void enumout_manifest(struct enumout *o, const struct manifest *m)
 {
-	const cJSON *top = manifest_json(m), *limits, *pct, *mb, *gb;
+	const cJSON *top = manifest_json(m), *limits, *hardware;
+	const cJSON *pct, *mb, *gb;
 
 	o->adapter = cJSON_GetObjectItemCaseSensitive(top, "adapter");
 	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
 	pct = cJSON_GetObjectItemCaseSensitive(limits,
 					       "cleanup_threshold_pct");
 	mb = cJSON_GetObjectItemCaseSensitive(limits, "max_device_memory_mb");
-	gb = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(top, "hardware"),
-		"device_memory_gb");
+	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
+	gb = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
+	o->oom_ends = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(hardware,
+							"oom_recoverable"));
 	if (pct && cJSON_IsNumber(mb))
 		o->cleanup_mb = mb->valuedouble * pct->valuedouble / 100;
 	else if (pct && cJSON_IsNumber(gb))
@@ -282,6 +284,7 @@ static int write_case(struct sink *out, const struct enumout *o,
 		.dtype = dtype_at(x->dtype)->name,
 		.device = manifest_device(m), .adapter = o->adapter,
 		.memory_mode = o->memory_mode, .cleanup_mb = o->cleanup_mb,
+		.oom_ends = o->oom_ends,
 		.suite_dir = x->item->folder, .level = x->level,
 		.level_reason = x->level_reason, .capability = x->capability,
 		.oracle = x->oracle, .only = -1, .seed = o->seed,

@@ -21,6 +21,7 @@ struct enumout {
 	const char *memory_mode;	/* or NULL */
 	const cJSON *adapter;	/* the manifest's, or NULL */
 	double cleanup_mb;	/* its threshold in MB, 0: none */
+	bool oom_ends;		/* a device is lost that runs out of memory */
 	bool skips;		/* accounts alone */
 	bool each;		/* other levels case by case, not op by op */
 	bool validate;		/* the toolkit against itself, on the CPU */
@@ -33,7 +34,7 @@ struct enumout {
 int enumout_device(struct manifest *m, const struct inventory *inv,
 		   struct err *e);
 
-/* Take adapter and cleanup_mb from the manifest. */
+/* Take adapter, cleanup_mb and oom_ends from the manifest. */
 void enumout_manifest(struct enumout *o, const struct manifest *m);
 
 /* One run record, then the cases, then the accounts. */

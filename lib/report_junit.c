@@ -92,6 +92,11 @@ static void write_suite(const struct summary *s, size_t suite,
 	attr(out, "name", name);
 	count_attrs(out, &s->by_suite.v[suite], 0);
 	buf_addstr(out, ">\n");
+	if (s->note) {
+		buf_addstr(out, "    <properties><property name=\"note\"");
+		attr(out, "value", s->note);
+		buf_addstr(out, "/></properties>\n");
+	}
 	for (size_t i = 0; i < s->ids.n; i++) {
 		const struct sum_case *c = &s->cases[order[i]];
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "case.h"
 #include "dtype.h"
 #include "rules.h"
@@ -192,25 +193,62 @@ static void judge(struct planned *x, struct tables *t,
 		x->claim = "device_count";
 	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
 		x->reason = "resource_limit";
-		x->claim = "resource_limits";
+		x->claim = s->max_by;
 	}
+}
+
+static void limit(struct selection *s, double mb, const char *key)
+{
+	if (mb <= 0 || (s->max_mb > 0 && s->max_mb <= mb))
+		return;
+	s->max_mb = mb;
+	s->max_by = key;
+}
+
+static double machine_mb(void)
+{
+	return (double)sysconf(_SC_PHYS_PAGES) / 1048576 *
+	       (double)sysconf(_SC_PAGESIZE);
+}
+
+/* A figure in GB, the least of a list of them, or "auto"; 0: unknown. */
+static double gigabytes(const cJSON *item, double automatic)
+{
+	double least = cJSON_IsNumber(item) ? item->valuedouble : 0;
+	const cJSON *x;
+
+	if (cJSON_IsString(item))
+		return automatic;
+	if (cJSON_IsArray(item))
+		cJSON_ArrayForEach(x, item)
+			if (!least || x->valuedouble < least)
+				least = x->valuedouble;
+	return least * 1024;
 }
 
 void select_limits(struct selection *s, const struct manifest *m)
 {
-	static const char *const keys[] = {
-		"max_device_memory_mb", "max_system_memory_mb",
-		"max_tensor_size_mb",
+	static const struct { const char *key, *path; } keys[] = {
+		{ "max_device_memory_mb",
+		  "resource_limits.max_device_memory_mb" },
+		{ "max_system_memory_mb",
+		  "resource_limits.max_system_memory_mb" },
+		{ "max_tensor_size_mb", "resource_limits.max_tensor_size_mb" },
 	};
-	const cJSON *limits = cJSON_GetObjectItemCaseSensitive(
-				manifest_json(m), "resource_limits"), *x;
+	const cJSON *top = manifest_json(m), *limits, *hardware, *x;
 	size_t i;
 
+	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
+	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		x = cJSON_GetObjectItemCaseSensitive(limits, keys[i]);
-		if (x && (!s->max_mb || x->valuedouble < s->max_mb))
-			s->max_mb = x->valuedouble;
+		x = cJSON_GetObjectItemCaseSensitive(limits, keys[i].key);
+		if (x)
+			limit(s, x->valuedouble, keys[i].path);
 	}
+	x = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
+	limit(s, gigabytes(x, 0), "hardware.device_memory_gb");
+	x = cJSON_GetObjectItemCaseSensitive(hardware, "system_memory_gb");
+	limit(s, gigabytes(x, machine_mb()), "hardware.system_memory_gb");
 }
 
 static bool named(char *const *names, size_t n, const char *s)

@@ -28,9 +28,13 @@ struct selection {
 	size_t limit;		/* 0: none */
 	int shard, nshards;	/* 1 of 1: all */
 	double max_mb;		/* memory that a case may need, 0: any */
+	const char *max_by;	/* the manifest's key that says so, or NULL */
 };
 
-/* Narrow it to the manifest's resource_limits, where those are lower. */
+/*
+ * Narrow it to the manifest's resource_limits and to the memory that it says
+ * there is ("auto": this machine's), where those are lower.
+ */
 void select_limits(struct selection *s, const struct manifest *m);
 
 struct planned {

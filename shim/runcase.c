@@ -210,6 +210,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, args, kwargs, e);
+	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
 	return rc;
 }
@@ -329,24 +330,14 @@ static void know_health(struct runcase *r)
 	free(text);
 }
 
-/*
- * A case may leave the device unfit for any other.  Then it has not ended well,
- * and a probe, which cts-isolate acts upon, says that this process is spent.
- * 1 with why set, 0 where all is well, -1 with e set.
- */
-static int poisoned(struct runcase *r, const struct case_rec *c,
-		    struct err *why, struct err *e)
+/* Tell cts-isolate that this process is spent. */
+static int write_spent(struct runcase *r, const struct case_rec *c,
+		       struct err *e)
 {
-	char *text = r->no_health ? NULL : complaint(r);
 	struct buf b = BUF_INIT;
 	struct jw w;
 	int rc;
 
-	if (!text)
-		return 0;
-	err_set(why, EX_NEGATIVE, "the device can't be used any more: %s",
-		text);
-	free(text);
 	jw_init(&w, &b);
 	jw_record(&w, "probe", "", c->run);
 	jw_kstr(&w, "probe", "worker");
@@ -356,7 +347,25 @@ static int poisoned(struct runcase *r, const struct case_rec *c,
 	jw_obj_end(&w);
 	rc = rec_write_buf(r->out, &b, e);
 	buf_release(&b);
-	return rc < 0 ? -1 : 1;
+	return rc;
+}
+
+/*
+ * A case may leave the device unfit for any other.  Then it has not ended well,
+ * and a probe, which cts-isolate acts upon, says that this process is spent.
+ * 1 with why set, 0 where all is well, -1 with e set.
+ */
+static int poisoned(struct runcase *r, const struct case_rec *c,
+		    struct err *why, struct err *e)
+{
+	char *text = r->no_health ? NULL : complaint(r);
+
+	if (!text)
+		return r->oom && c->oom_ends ? write_spent(r, c, e) : 0;
+	err_set(why, EX_NEGATIVE, "the device can't be used any more: %s",
+		text);
+	free(text);
+	return write_spent(r, c, e) < 0 ? -1 : 1;
 }
 
 static const struct form *check_case(const struct case_rec *c,
@@ -389,6 +398,7 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 		return -1;
 	know_health(r);
 	tidy_begin(r->lab, c);
+	r->oom = false;
 	list = make_samples(r, c, v->mode, &why);
 	if (!list && why.code == EX_BADINPUT) {
 		*e = why;

@@ -16,6 +16,7 @@ struct runcase {
 	PyObject *samples;	/* opinfo.samples */
 	bool greeted;		/* the worker's run record is out */
 	PyObject *health;	/* health.check, NULL: not known yet */
+	bool oom;		/* the device had no memory left in this case */
 	bool no_health;		/* it fails on a fresh device, too */
 	double t_import_s;
 };

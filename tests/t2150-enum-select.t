@@ -319,6 +319,52 @@ exits 0 'an adapter' enum -m m.json --limit 1
 is "$(jq -c 'select(.kind == "case") | [.adapter, .cleanup_mb]' out)" \
 	'[{"sync":"m:f","fork":"bare"},250]' 'is in the case'
 
+echo '{"variant":"plain","engine":true,"level":1,"reason":"as it is"}' \
+	>root/coverage/variants.jsonl
+
+# Memory.
+{
+	cat inv
+	printf '{"v":1,"kind":"suite","id":"","run":"","suite":"big","op":"x",'
+	printf '"dtypes":["float32"],"level":1,"capability":"inference",'
+	printf '"mb":3000}\n'
+} >inv6
+all=15
+# memory NAME FILTER CLAIM ARGS...: the big case, with that manifest.
+memory()
+{
+	local name=$1 want=$3
+	jq "$base | .hardware = {} | .resource_limits = {} | $2" \
+		"$top/templates/complete.json" >m.json
+	shift 3
+	exits 0 "$name" cts-enum --inventory inv6 -m m.json "$@"
+	adds_up "$name"
+	is "$(jq -r 'select(.reason == "resource_limit") | "\(.id) \(.claim)"' \
+		out)" "${want:+big/x/float32/plain }$want" 'who is left out, and why'
+}
+memory 'no limit' . ''
+memory 'a high limit' '.resource_limits.max_device_memory_mb = 3000' ''
+memory 'device memory' '.resource_limits.max_device_memory_mb = 2999' \
+	resource_limits.max_device_memory_mb
+memory 'system memory' '.resource_limits.max_system_memory_mb = 5' \
+	resource_limits.max_system_memory_mb
+memory 'tensor size' '.resource_limits.max_tensor_size_mb = 100' \
+	resource_limits.max_tensor_size_mb
+memory 'the least of them' '.resource_limits = {"max_tensor_size_mb": 100,
+	"max_device_memory_mb": 200}' resource_limits.max_tensor_size_mb
+memory 'what the device has' '.hardware.device_memory_gb = [8, 2.5]' \
+	hardware.device_memory_gb
+memory 'what the machine has' '.hardware.system_memory_gb = 1' \
+	hardware.system_memory_gb
+memory 'enough' '.hardware = {"system_memory_gb": 3, "device_memory_gb": 3}' ''
+memory 'unknown' '.hardware.device_memory_gb = "auto"' ''
+memory '--max-device-memory' . null --max-device-memory 100
+memory '--max-tensor-size' . null --max-tensor-size 100
+exits 0 'oom' cts-enum --inventory inv6 -m - --limit 1 < <(
+	jq '.hardware.oom_recoverable = false' m.json)
+is "$(jq -c 'select(.kind == "case").oom_recoverable' out)" false \
+	'goes with the case where it is the end'
+
 # Container formats.
 box()
 {
@@ -344,8 +390,6 @@ says()
 	jq -r 'select(.kind == "account" and .op) |
 		"\(.op) \(.reason) \(.claim)"' out
 }
-echo '{"variant":"plain","engine":true,"level":1,"reason":"as it is"}' \
-	>root/coverage/variants.jsonl
 claim '.capabilities.custom_quantized_decode = true |
 	.custom_container_decoders = {"nf4": "m:f"}'
 exits 0 'formats' boxes

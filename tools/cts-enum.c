@@ -172,7 +172,7 @@ static void take_mb(struct opts *o, const char *opt)
 	double mb = (double)prog_int(opt, optarg, 1, 1LL << 40);
 
 	if (!o->sel.max_mb || mb < o->sel.max_mb)
-		o->sel.max_mb = mb;
+		o->sel.max_mb = mb;	/* nobody's claim, but an option's */
 }
 
 static void take_selector(struct opts *o, int c)
