@@ -150,11 +150,20 @@ static int read_all(struct draw *d, char *path,
 	return rc;
 }
 
+/* The site's arguments that the action may be about; NULL: no matter. */
+static const cJSON *args_of(const struct site *s, const struct act *a)
+{
+	const char *key = rec_str_opt(a->json, "arg", NULL);
+
+	return key ? cJSON_GetObjectItemCaseSensitive(s->json, key) : NULL;
+}
+
 /* One of the site's actions, by weight; NULL: there is none. */
 static struct act *pick_act(struct draw *d, const struct site *s)
 {
 	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
 							    "actions"), *a;
+	const cJSON *args;
 	double sum = 0, at;
 	struct act *hit = NULL;
 	int pass;
@@ -165,6 +174,9 @@ static struct act *pick_act(struct draw *d, const struct site *s)
 		cJSON_ArrayForEach(a, all) {
 			i = strmap_find(&d->acts, a->child->valuestring);
 			if (i == STRMAP_NONE)
+				continue;
+			args = args_of(s, d->act + i);
+			if (args && !args->child)
 				continue;
 			sum += pass ? 0 : d->act[i].weight;
 			at -= pass ? d->act[i].weight : 0;
@@ -193,9 +205,9 @@ static cJSON *make_rule(struct draw *d, const struct site *s,
 		cJSON_AddStringToObject(r, "dtype",
 			d->one[s->cases[below(d, s->ncases)]].dtype);
 	cJSON_AddStringToObject(r, "do", a->name);
-	args = cJSON_GetObjectItemCaseSensitive(s->json, "args");
+	args = args_of(s, a);
 	n = cJSON_GetArraySize(args);
-	if (n && rec_bool_opt(a->json, "arg", false))
+	if (n)
 		cJSON_AddStringToObject(r, "arg", cJSON_GetArrayItem(args,
 			(int)below(d, (size_t)n))->valuestring);
 	sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");

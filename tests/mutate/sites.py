@@ -51,6 +51,11 @@ def family(name, op):
     return "other"
 
 
+def written(arg):
+    """Whether the schema marks it so: out=, or self in place."""
+    return bool(arg.alias_info and arg.alias_info.is_write)
+
+
 def possible(name):
     """The actions that can show; the values of empty() are nobody's."""
     actions = torch_refdev.applicable(name)
@@ -66,10 +71,11 @@ def main():
         if name not in SERVED:
             continue
         op = operator(name)
-        tensors = [a.name for a in op._schema.arguments
+        tensors = [a for a in op._schema.arguments
                    if "Tensor" in str(a.type)]
         json.dump({"v": 1, "kind": "site", "op": name,
-                   "family": family(name, op), "args": tensors,
+                   "family": family(name, op), "args": [a.name for a in tensors],
+                   "reads": [a.name for a in tensors if not written(a)],
                    "actions": possible(name)}, sys.stdout, separators=(",", ":"))
         print()
 
