@@ -393,9 +393,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 {
 	struct writing x = { .o = ow, .e = e };
 	struct buf text = BUF_INIT;
-	/* Cases of that suite say what must be true of draws, which is not. */
-	bool random = (o->random && strcmp(c->suite, "rng")) ||
-		!strcmp(c->oracle, "metadata");
+	bool random = o->random || !strcmp(c->oracle, "metadata");
 	enum keep keep = random ? KEEP_NONE : KEEP_ALL;
 
 	jw_init(&x.w, out);
