@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "budget.h"
+#include "checknames.h"
 #include "rec.h"
 #include "table.h"
+#include "vocab.h"
 #include "xalloc.h"
 #include "banned.h"
 
@@ -92,6 +94,22 @@ void checks_free(struct checks *c)
 		return;
 	cJSON_Delete(c->table);
 	free(c);
+}
+
+bool checkname_known(const char *name)
+{
+	return check_find(name) >= 0;
+}
+
+const char *checkname_nearest(const char *name)
+{
+	const char *all[CHECK_N + 1];
+	int i;
+
+	for (i = 0; i < CHECK_N; i++)
+		all[i] = check_name((enum check)i);
+	all[i] = NULL;
+	return vocab_nearest(name, all);
 }
 
 int checks_manifest(struct checks *c, const struct manifest *m,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "checknames.h"
 #include "device.h"
 #include "dtype.h"
 #include "vocab.h"
@@ -425,6 +426,25 @@ static void check_dirs(struct check *c, const char *path, const cJSON *item)
 		check_each(c, path, item, check_dir);
 }
 
+static void check_check(struct check *c, const char *path, const cJSON *item)
+{
+	if (!cJSON_IsString(item))
+		check_expected(c, path, "the name of a check", item);
+	else if (!checkname_known(item->valuestring))
+		check_unknown(c, path, "check", item->valuestring,
+			      checkname_nearest(item->valuestring));
+}
+
+/* Advice that this backend wants to be held to. */
+static void check_contract(struct check *c, const char *path,
+			   const cJSON *item)
+{
+	if (!cJSON_IsArray(item))
+		check_expected(c, path, "a list of checks", item);
+	else
+		check_each(c, path, item, check_check);
+}
+
 /* In the documented order, which is that of the canonical form. */
 static const struct field top_fields[] = {
 	{ "manifest_version", check_version, false },
@@ -440,6 +460,7 @@ static const struct field top_fields[] = {
 	{ "supported_ops", check_regexes, true },
 	{ "skip_ops", check_ops, false },
 	{ "must_not_fall_back", check_ops, false },
+	{ "contract", check_contract, false },
 	{ "capabilities", check_capabilities, false },
 	{ "hardware", check_hardware, false },
 	{ "resource_limits", check_limits, false },
@@ -457,7 +478,8 @@ static const struct field top_fields[] = {
 const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
 	"adapter", "device_count", "semantic_level", "supported_dtypes", "only_dtypes",
-	"supported_ops", "skip_ops", "must_not_fall_back", "capabilities",
+	"supported_ops", "skip_ops", "must_not_fall_back", "contract",
+	"capabilities",
 	"hardware", "resource_limits", "tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
 	"custom_test_dirs", "max_samples", "max_samples_ieee754",

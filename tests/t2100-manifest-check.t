@@ -104,6 +104,10 @@ wrong 'ops' '.supported_ops = ["[", 3] | .skip_ops = "add" |
 	"skip_ops: expected a list of op names, got 'add'" \
 	"must_not_fall_back\[0\]: 'a b' can't be the name of an op" \
 	"must_not_fall_back\[1\]: expected an op's name"
+right 'checks to be held to' '.contract = ["strides", "repeat"]'
+wrong 'checks to be held to' '.contract = ["repaet", 3]' \
+	"contract\[0\]: unknown check 'repaet', did you mean 'repeat'" \
+	'contract\[1\]: expected the name of a check, got 3'
 wrong 'a regex that would take for ever' '.supported_ops = "(a{100}){100}"' \
 	'supported_ops: .*repeats multiply'
 wrong 'back-references' '.supported_ops = "(a)\\1"' \
