@@ -150,11 +150,8 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 			return err_set(e, EX_BADINPUT, "'backend_import' needs "
 				       "a list of strings");
 	c->backend_import = v;
-	v = cJSON_GetObjectItemCaseSensitive(o, "cleanup_mb");
-	if (v && (!cJSON_IsNumber(v) || !(v->valuedouble > 0)))
-		return err_set(e, EX_BADINPUT,
-			       "'cleanup_mb' needs a number above 0");
-	c->cleanup_mb = v ? v->valuedouble : 0;
+	if (opt_int(o, "cleanup_mb", 1, 1 << 30, &c->cleanup_mb, e))
+		return -1;
 	v = cJSON_GetObjectItemCaseSensitive(o, "adapter");
 	if (v && !cJSON_IsObject(v))
 		return err_set(e, EX_BADINPUT, "'adapter' needs an object");
@@ -243,7 +240,7 @@ void case_write(struct jw *w, const struct case_rec *c)
 	if (c->memory_mode)
 		jw_kstr(w, "memory_mode", c->memory_mode);
 	if (c->cleanup_mb > 0)
-		jw_knum(w, "cleanup_mb", c->cleanup_mb);
+		jw_kint(w, "cleanup_mb", c->cleanup_mb);
 	if (c->suite_dir)
 		jw_kstr(w, "suite_dir", c->suite_dir);
 	if (c->decoder)

@@ -29,7 +29,7 @@ struct case_rec {
 	const cJSON *backend_import;	/* array of strings, or NULL */
 	const cJSON *adapter;		/* how to reach the device, or NULL */
 	const char *memory_mode;	/* see vocab.h; or NULL */
-	double cleanup_mb;		/* in use: time to empty caches; 0: none */
+	int cleanup_mb;			/* in use: time to empty caches; 0: none */
 	const char *suite_dir;		/* where its suite is, or NULL: suites/ */
 	const char *decoder;		/* "module:function", or NULL */
 	bool isolate;			/* a process of its own */

@@ -65,6 +65,7 @@ void enumout_manifest(struct enumout *o, const struct manifest *m)
 {
 	const cJSON *top = manifest_json(m), *limits, *hardware;
 	const cJSON *pct, *mb, *gb;
+	double least;
 
 	o->adapter = cJSON_GetObjectItemCaseSensitive(top, "adapter");
 	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
@@ -75,11 +76,11 @@ void enumout_manifest(struct enumout *o, const struct manifest *m)
 	gb = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
 	o->oom_ends = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(hardware,
 							"oom_recoverable"));
-	if (pct && cJSON_IsNumber(mb))
-		o->cleanup_mb = mb->valuedouble * pct->valuedouble / 100;
-	else if (pct && cJSON_IsNumber(gb))
-		o->cleanup_mb = gb->valuedouble * 1024 * pct->valuedouble /
-				100;
+	if (!pct || (!cJSON_IsNumber(mb) && !cJSON_IsNumber(gb)))
+		return;
+	least = cJSON_IsNumber(mb) ? mb->valuedouble : gb->valuedouble * 1024;
+	least *= pct->valuedouble / 100;
+	o->cleanup_mb = least < 1 ? 1 : least < 1 << 30 ? (int)least : 1 << 30;
 }
 
 /* Whatever decides the results, as text: its digest names the run. */

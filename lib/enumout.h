@@ -20,7 +20,7 @@ struct enumout {
 	const char *op;		/* the regex as it was given, or NULL */
 	const char *memory_mode;	/* or NULL */
 	const cJSON *adapter;	/* the manifest's, or NULL */
-	double cleanup_mb;	/* its threshold in MB, 0: none */
+	int cleanup_mb;		/* its threshold in MB, 0: none */
 	bool oom_ends;		/* a device is lost that runs out of memory */
 	bool skips;		/* accounts alone */
 	bool each;		/* other levels case by case, not op by op */
