@@ -29,8 +29,8 @@ struct case_rec {
 	const cJSON *backend_import;	/* array of strings, or NULL */
 	const cJSON *adapter;		/* how to reach the device, or NULL */
 	const char *memory_mode;	/* see vocab.h; or NULL */
-	int cleanup_mb;			/* in use: time to empty caches; 0: none */
-	const char *suite_dir;		/* where its suite is, or NULL: suites/ */
+	int cleanup_mb;			/* in use: empty caches; 0: never */
+	const char *suite_dir;		/* where its suite is; NULL: suites/ */
 	const char *decoder;		/* "module:function", or NULL */
 	bool isolate;			/* a process of its own */
 	bool oom_ends;			/* out of memory is the process's end */

@@ -40,7 +40,7 @@ struct device {
 	char *seed;		/* a call, given the seed; or NULL */
 	char *count;		/* a call that gives how many, or NULL */
 	char *memory;		/* a call that gives bytes in use, or NULL */
-	char *empty;		/* a call that gives cached memory back, or NULL */
+	char *empty;		/* one that gives cached memory back, or NULL */
 	char **path;		/* folders below root for sys.path, or empty */
 	/*
 	 * "NAME=value", NULL-terminated, to be set before torch is imported,

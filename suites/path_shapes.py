@@ -37,13 +37,15 @@ def each(name, fn, args, dtypes=("float32",), **more):
                 yield fn, sample
 
 
-@case("broadcasting/vector_tail/add_edges", FLOATS + INTS, level=2, tier="smoke")
+@case("broadcasting/vector_tail/add_edges", FLOATS + INTS, level=2,
+      tier="smoke")
 def _(make):
     for n in EDGES:
         yield torch.add, (make(n), make(n))
 
 
-@case("reduction/vector_tail/reduce_edges", ("float32", "int64", "int32"), level=2, tier="smoke")
+@case("reduction/vector_tail/reduce_edges", ("float32", "int64", "int32"),
+      level=2, tier="smoke")
 def _(make):
     for n in EDGES:
         x = make(2, n)
@@ -117,7 +119,8 @@ def _(make):
             {"stride": stride}
 
 
-@case("convolution/layout/conv2d_weight_slice", ("float32", "float16"), level=3)
+@case("convolution/layout/conv2d_weight_slice", ("float32", "float16"),
+      level=3)
 def _(make):
     yield F.conv2d, (make(2, 8, 9, 9), make(3, 8, 3, 3, 3)[:, :, 1])
 
@@ -130,7 +133,8 @@ def _(make):
         {"stride": (2, 3)}
 
 
-@case("convolution/window/conv_transpose_output_padding", ("float32",), level=3)
+@case("convolution/window/conv_transpose_output_padding", ("float32",),
+      level=3)
 def _(make):
     for padding in (1, 2):
         yield refused(F.conv_transpose1d), (make(1, 1, 4), make(1, 1, 3)), \
@@ -197,7 +201,8 @@ def _(make):
     yield torch.mul, (x, 3)
 
 
-@case("indexing/index_limit/arange_large", ("int64",), level=8, mb=34000, tier="stress")
+@case("indexing/index_limit/arange_large", ("int64",), level=8,
+      mb=34000, tier="stress")
 def _(make):
     yield lambda device: torch.arange(2**32 + 2**20, device=device)[
         [0, 2**31, 2**32 - 1, 2**32, -1]], (torch.device("cpu"),)
