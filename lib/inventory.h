@@ -16,7 +16,8 @@ enum item_flag {
 	ITEM_OUT, ITEM_INPLACE, ITEM_AUTOGRAD, ITEM_FORWARD_AD, ITEM_GRADGRAD,
 	ITEM_SPARSE, ITEM_FACTORY, ITEM_RANDOM, ITEM_REF, ITEM_ERRORS,
 	ITEM_ARITHMETIC,	/* elementwise, or a reduction */
-	ITEM_MANY, ITEM_RANK2, ITEM_RANK3, ITEM_IMAGE,	/* its samples' shapes */
+	/* The shapes of its samples: */
+	ITEM_MANY, ITEM_RANK2, ITEM_RANK3, ITEM_IMAGE,
 	ITEM_NFLAGS
 };
 int item_flag_find(const char *name);	/* "inplace"; -1 if unknown */

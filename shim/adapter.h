@@ -16,7 +16,7 @@ struct adapter {
 	PyObject *sync;		/* callable, or NULL */
 	PyObject *seed;		/* callable taking an int, or NULL */
 	PyObject *memory;	/* callable: bytes in use; or NULL */
-	PyObject *empty;	/* callable: gives cached memory back; or NULL */
+	PyObject *empty;	/* callable: caches given back; or NULL */
 };
 
 /* Set the environment that the device asks for; before torch is imported. */

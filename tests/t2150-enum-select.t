@@ -52,7 +52,7 @@ reasons()
 adds_up()
 {
 	is "$(jq -n '[inputs | select(.kind == "case" or .kind == "account") |
-		.n // 1] | add' out)" $all "$1: every case is there"
+		.n // 1] | add' out)" "$all" "$1: every case is there"
 	is "$(jq -r '.id // "" | select(. != "")' out | sort | uniq -d)" '' \
 		'and once'
 	is "$(jq -r 'select(.kind == "run").accounts | to_entries | sort_by(.key)[] |
