@@ -274,9 +274,9 @@ static void write_alike(struct sink *out, const struct planned *x)
 	buf_addstr(&out->b, p + out->at[1] + n);
 }
 
-static int write_case(struct sink *out, const struct enumout *o,
-		      const struct planned *x, const struct manifest *m,
-		      const char *run, struct err *e)
+static int write_fresh(struct sink *out, const struct enumout *o,
+		       const struct planned *x, const struct manifest *m,
+		       const char *run, struct err *e)
 {
 	char id[CASE_ID_MAX];
 	struct case_rec c = {
@@ -296,10 +296,6 @@ static int write_case(struct sink *out, const struct enumout *o,
 	size_t start = out->b.len;
 	struct jw w;
 
-	if (alike(out->last, x)) {
-		write_alike(out, x);
-		return end_record(out, e);
-	}
 	if (planned_id(x, id, e) < 0)
 		return -1;
 	if (x->item->container)
@@ -309,6 +305,16 @@ static int write_case(struct sink *out, const struct enumout *o,
 	jw_init(&w, &out->b);
 	case_write(&w, &c);
 	remember(out, x, start);
+	return end_record(out, e);
+}
+
+static int write_case(struct sink *out, const struct enumout *o,
+		      const struct planned *x, const struct manifest *m,
+		      const char *run, struct err *e)
+{
+	if (!alike(out->last, x))
+		return write_fresh(out, o, x, m, run, e);
+	write_alike(out, x);
 	return end_record(out, e);
 }
 
