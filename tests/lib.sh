@@ -62,8 +62,8 @@ ok()
 {
 	local name=$1
 	shift
-	"$@" >ok.log 2>&1
-	point $? "$name" || tail_of ok.log
+	"$@" >"$T/ok.log" 2>&1
+	point $? "$name" || tail_of "$T/ok.log"
 }
 
 is()
