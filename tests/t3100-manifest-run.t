@@ -17,7 +17,7 @@ MANIFEST=$T/m.json LEVEL=1 OP='^(add|sub)$' exits 0 'show-skips of it' \
 like out '^op_excluded +1 +[0-9]+ +add ' 'has its reason'
 
 LEVEL=1 OP='^sub$' DTYPE=float32 OUT=$T/run exits 0 'validate' glue validate
-for f in manifest.json summary.json report.md report.html; do
+for f in manifest.json summary.json report.md report.html junit.xml; do
 	like "run/$f" '[Tt]he toolkit' "$f says that it is the toolkit itself"
 done
 gzip -dc run/stream.jsonl.gz >stream
@@ -34,6 +34,12 @@ MANIFEST=$T/m.json LEVEL=2 OP='^(add|randn)$' OUT=$T/run2 \
 is "$(jq -c '.accounts | [.dtype_not_supported, .capability_not_declared]' \
 	run2/summary.json)" '[1,1]' 'counts them by reason'
 is "$(jq '.counts.cases == .counts.pass' run2/summary.json)" true 'all pass'
+
+MANIFEST=$T/manifest.json LEVEL=2 PICK='family=matmul tier=smoke' \
+	MEMORY_MODE=conservative LIMIT=1 OUT=$T/run3 exits 0 'picked' glue run
+gzip -dc run3/stream.jsonl.gz >stream
+is "$(jq -r 'select(.kind == "case") | "\(.id) \(.memory_mode)"' stream)" \
+	'path_shapes/matmul_edges/float32/plain conservative' 'is what was asked'
 
 MANIFEST=$T/manifest.json exits 0 'probe' glue probe
 like out '^dtype +float32 +ok' 'a table'
