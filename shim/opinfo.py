@@ -273,6 +273,15 @@ def out_resize(like):
     return poison((0,), like)
 
 
+def giving_out(op):
+    """op, with what it was given to write to as its result where it has none:
+    what nobody returns, nobody compares."""
+    def run(*args, out, **kwargs):
+        ret = op(*args, out=out, **kwargs)
+        return out if ret is None else ret
+    return run
+
+
 def with_out(make):
     """A mode that passes out= tensors as make() builds them."""
     def mode(entry, dtype):
@@ -288,7 +297,7 @@ def with_out(make):
                     continue
                 out = tuple(map(make, want)) if many else make(want)
                 yield (s.input, *s.args), {**s.kwargs, "out": out}
-        return entry.op, each()
+        return giving_out(entry.op), each()
     return mode
 
 
