@@ -190,6 +190,18 @@ EVERY = {
     "randn_like": (lambda n, d: torch.randn_like(like(n, d)), -9, 9, 0),
     "randint": (lambda n, d: torch.randint(1 << 20, (n,), device=d),
                 0, (1 << 20) - 1, (1 << 19)),
+    "rand_complex": (lambda n, d: torch.view_as_real(torch.rand(
+        n, device=d, dtype=torch.complex64)).flatten(), 0, BELOW_1, 0.5),
+    "randn_complex": (lambda n, d: torch.view_as_real(torch.randn(
+        n, device=d, dtype=torch.complex64)).flatten(), -9, 9, 0),
+    "normal_complex_": (lambda n, d: torch.view_as_real(
+        like(n, d).cfloat().normal_(0, 1)).flatten(), -9, 9, 0),
+    "randint_dtype": (lambda n, d: torch.randint(
+        1 << 20, (n,), device=d, dtype=torch.float32),
+        0, (1 << 20) - 1, (1 << 19)),
+    "randint_low_dtype": (lambda n, d: torch.randint(
+        9, 9 + (1 << 20), (n,), device=d, dtype=torch.int64),
+        9, 8 + (1 << 20), 9 + (1 << 19)),
     "randint_low": (lambda n, d: torch.randint(
         9, 9 + (1 << 20), (n,), device=d), 9, 8 + (1 << 20), 9 + (1 << 19)),
     "randint_like": (lambda n, d: torch.randint_like(like(n, d), 1 << 20),

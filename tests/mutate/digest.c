@@ -5,7 +5,8 @@
 
 uint64_t digest_obs(uint64_t sum, cJSON *obs)
 {
-	static const char *const apart[] = { "t_ref_us", "t_dev_us", "where" };
+	static const char *const apart[] = { "t_ref_us", "t_dev_us", "where",
+					     "version" };
 	size_t i;
 	char *s;
 

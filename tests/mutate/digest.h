@@ -1,6 +1,7 @@
 /*
  * digest: what a case showed, as one number: every field of its observations
- * but the times and the overloads on the way.
+ * but the times, the overloads on the way and the version counters, of which
+ * advice checks tell.
  */
 #ifndef MUTATE_DIGEST_H
 #define MUTATE_DIGEST_H

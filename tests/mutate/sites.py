@@ -56,9 +56,17 @@ def written(arg):
     return bool(arg.alias_info and arg.alias_info.is_write)
 
 
+def bounded(name):
+    """Whether draws have a bound that the op names."""
+    return any(w in name for w in ("rand", "uniform", "bernoulli")) and \
+        "randn" not in name
+
+
 def possible(name):
     """The actions that can show; the values of empty() are nobody's."""
     actions = torch_refdev.applicable(name)
+    if not bounded(name):
+        actions = [a for a in actions if a != "rng_bound"]
     if "empty" in name:
         actions = [a for a in actions if GROUP[a] not in VALUES]
     return [[a, GROUP[a]] for a in actions]
