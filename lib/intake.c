@@ -105,6 +105,9 @@ int intake_read(struct intake *in, struct err *e)
 	in->text.p[in->text.len] = '\0';
 	if (n > 0)
 		return 0;
+	/* Whole lines come first: the end will still be there. */
+	if (memchr(in->text.p, '\n', in->text.len))
+		return 0;
 	if (in->text.len) {
 		in->lineno++;
 		return wrong(in, e, "record is cut: no newline at the end of "

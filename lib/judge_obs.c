@@ -468,6 +468,9 @@ static void judge_mutation(const struct obs *o, struct marks *m)
 		mark(m, CHECK_INPUTS_UNMODIFIED, cJSON_IsNumber(item) &&
 		     holds(ref, item->valuedouble), what, "unchanged");
 	}
+	/* A call that raised may not have come to it. */
+	if (o->dev.raised)
+		return;
 	cJSON_ArrayForEach(item, ref) {
 		snprintf(what, sizeof(what), "input %d changed",
 			 cJSON_IsNumber(item) ? item->valueint : -1);

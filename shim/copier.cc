@@ -278,7 +278,7 @@ void compare_store(const store &s, void (*fn)(void *, const ctt_change *),
 			continue;
 		ctt_change c = {s.views[static_cast<size_t>(k < 0 ? 0 : k)]
 				.input, k >= 0, static_cast<int64_t>(i),
-				k < 0 ? place_of(owner, i) : ""};
+				k < 0 ? place_of(owner, i) : "", false};
 		if (k < 0)
 			outside = true;
 		else
@@ -316,7 +316,7 @@ int ctt_copier_changes(ctt_copier c,
 		for (auto &kv : c->stores)
 			compare_store(*kv.second, fn, ctx);
 		for (auto &w : c->whole) {
-			ctt_change ch = {w.first.input, true, 0, ""};
+			ctt_change ch = {w.first.input, true, 0, "", true};
 
 			if (whole_changed(w.first.src, w.second))
 				fn(ctx, &ch);

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 2
+#define CTT_ABI 3
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -54,6 +54,7 @@ struct ctt_change {
 	bool inside;			/* within a view: a mutation */
 	int64_t at;			/* element index in the storage */
 	const char *where;		/* "before", "after", "gap", "" inside */
+	bool whole;			/* of a tensor looked at as a whole */
 };
 
 /* How an operand is laid out anew, and what values are put into it. */

@@ -39,6 +39,7 @@ struct side {
 	/* Inputs that changed, and bytes outside of views that did. */
 	struct ctt_change *change;
 	size_t nchange, change_cap;
+	uint64_t turned;		/* inputs with another geometry since */
 	uint32_t *moved;		/* per input: its version counter's steps */
 	size_t nmoved;
 	char **alias;			/* per leaf: "in0", "in0=", "out1", "" */

@@ -50,6 +50,17 @@ END
 is "$(head -n 1 out)" "$other" 'and every byte'
 is "$(grep odd out)" '{ "v" : 1, "kind":"odd","id":"","run":"" }' 'spaces too'
 
+# More than is read ahead, and the end of it in sight.
+{
+	cases nap.500
+	for i in {1..700}; do
+		echo "$other"
+	done
+	cases ok
+} >in
+exits 0 'many others behind a slow case' cts-isolate in -- "$fake"
+is "$(grep -c '"note"' out)" 700 'all pass'
+
 exits 0 'no input' cts-isolate -- "$fake" </dev/null
 is "$(cat out err)" '' 'no output'
 exits 0 'no case: the command is not run' cts-isolate -- /no/such <<<"$other"

@@ -51,4 +51,11 @@ is "$(jq -r 'select(.kind=="verdict").failed' out)" 2 \
 judge clone/complex32 add/float32
 is "$(cut -d ' ' -f 1 v | paste -sd ' ')" 'error pass' \
 	'a late error is that of the case it belongs to'
+cases transpose/float32 | jq -c '.id |= sub("plain"; "inplace") |
+	.variant = "inplace"' >some.jsonl
+exits 0 'a tensor is turned in place' cts-exec some.jsonl
+mv out run.jsonl
+exits 0 'which is judged' cts-compare run.jsonl
+is "$(jq -r 'select(.kind=="verdict").outcome' out)" pass \
+	'and is no write, where there is no storage too'
 done_testing
