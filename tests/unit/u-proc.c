@@ -42,6 +42,7 @@ static int run(const char *text, unsigned flags, char *out, size_t n)
 
 static void check_spawn(void)
 {
+	unsigned long long blocked, ignored;
 	char out[4096], want[64];
 	struct sigaction ign = { .sa_handler = SIG_IGN };
 	sigset_t set;
@@ -58,8 +59,10 @@ static void check_spawn(void)
 	is_str(out, "0 1 2 3 ", "no fd but its own three (and ls's)");
 	run("grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f 2", 0, out,
 	    sizeof(out));
-	is_str(out, "0000000000000000\n0000000000000000\n",
-	       "no signal is blocked or ignored");
+	/* 32 and 33 are the C library's own: no program can reset them. */
+	ok(sscanf(out, "%llx %llx", &blocked, &ignored) == 2 &&
+	   !blocked && !(ignored & ~0x180000000ull),
+	   "no signal is blocked or ignored");
 	is_int(run("kill -TERM $$; exit 1", 0, out, sizeof(out)), SIGTERM,
 	       "so SIGTERM ends it");
 	run("ulimit -c", PROC_NOCORE, out, sizeof(out));
