@@ -342,9 +342,84 @@ static void forgive_turned(struct side *dev, const struct side *ref)
 	dev->nchange = n;
 }
 
-/* Make the call and look at what came of it; o: on the device. */
+/* By input and place: storages come in no order that lasts. */
+static int by_input(const void *a, const void *b)
+{
+	const struct ctt_change *x = a, *y = b;
+
+	return x->input != y->input ? (x->input > y->input) -
+		(x->input < y->input) : (x->at > y->at) - (x->at < y->at);
+}
+
+static bool is_output(const struct side *s, const void *impl)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->leaf[i].is_tensor && s->leaf[i].meta.impl == impl)
+			return true;
+	return false;
+}
+
+/* The inputs that the reference wrote to and does not return. */
+static void note_written(struct side *s, const struct lab *lab,
+			 const struct call *c)
+{
+	struct ctt_meta m;
+	size_t i, k;
+
+	for (i = 0; i < s->nchange; i++) {
+		size_t in = (size_t)s->change[i].input;
+
+		for (k = 0; k < s->nwritten; k++)
+			if (s->written[k] == in)
+				break;
+		if (!s->change[i].inside || k < s->nwritten || in >= c->n ||
+		    lab->api->meta(c->tensors[in], &m) ||
+		    is_output(s, m.impl))
+			continue;
+		s->written = xgrow(s->written, &s->written_cap,
+				   s->nwritten + 1, sizeof(*s->written));
+		s->written[s->nwritten++] = in;
+	}
+}
+
+/*
+ * What was written to an input is a result too, returned or not: running
+ * statistics, a buffer.  model says which inputs.  -1: one can't be read.
+ */
+static int add_written(struct side *s, const struct lab *lab,
+		       const struct call *c, const struct side *model)
+{
+	size_t i;
+
+	for (i = 0; i < model->nwritten; i++) {
+		struct leaf *l = add_leaf(s);
+		void *obj;
+
+		buf_addf(&s->tree, ";in%zu", model->written[i]);
+		s->alias = xrealloc(s->alias, (s->n + 1) * sizeof(*s->alias));
+		s->alias[s->n - 1] = xstrdup("");
+		l->is_tensor = true;
+		if (lab->api->to_py(c->tensors[model->written[i]], &obj))
+			return -1;
+		if (lab->api->from_py(obj, &l->t))
+			l->t = NULL;
+		Py_DECREF((PyObject *)obj);
+		if (!l->t || lab->api->meta(l->t, &l->meta) ||
+		    read_leaf(lab, l))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Make the call and look at what came of it; o: on the device; model: the
+ * reference's side, where this is another.
+ */
 static void run(struct side *s, const struct lab *lab, PyObject *fn,
-		const struct call *c, struct observation *o)
+		const struct call *c, struct observation *o,
+		const struct side *model)
 {
 	PyObject *ret;
 	int64_t t0;
@@ -367,6 +442,12 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 		note_aliases(s, lab, c);
 	Py_DECREF(ret);
 	if (lab->api->copier_changes(c->copier, note_change, s) && !s->raised)
+		raise_text(s, lab->api->error_type(), lab->api->error());
+	if (s->nchange)
+		qsort(s->change, s->nchange, sizeof(*s->change), by_input);
+	if (!model)
+		note_written(s, lab, c);
+	if (!s->raised && add_written(s, lab, c, model ? model : s))
 		raise_text(s, lab->api->error_type(), lab->api->error());
 }
 
@@ -445,7 +526,7 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 	}
 	lab->api->cpu_seed(how->seed);
 	lab->api->cpu_rng_mark();
-	run(&o->ref, lab, fn, &c, NULL);
+	run(&o->ref, lab, fn, &c, NULL, NULL);
 	note_turned(&o->ref, lab, &c);
 	o->random = how->random ||
 		(!how->fixed && lab->api->cpu_rng_moved());
@@ -508,7 +589,7 @@ static int run_dev(struct observation *o, struct side *s, const struct lab *lab,
 	lab->api->cpu_seed(how->seed);
 	if (o->random)
 		adapter_seed(&lab->adapter, how->seed);
-	run(s, lab, fn, &c, o);
+	run(s, lab, fn, &c, o, &o->ref);
 	call_release(&c, lab->api);
 	if (s->raised)
 		settle(lab);
@@ -532,7 +613,7 @@ static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
 				  lab->types.float64);
 	Py_XDECREF(ret);
 	lab->api->cpu_seed(how->seed);
-	run(&o->hp, lab, fn, &c, NULL);
+	run(&o->hp, lab, fn, &c, NULL, &o->ref);
 	ret = PyObject_CallOneArg(lab->types.default_dtype,
 				  lab->types.float32);
 	Py_XDECREF(ret);
@@ -560,6 +641,7 @@ static void side_release(struct side *s, const struct lab *lab)
 	}
 	free(s->alias);
 	free(s->moved);
+	free(s->written);
 	free(s->leaf);
 	free(s->change);
 	free(s->type);

@@ -40,6 +40,8 @@ struct side {
 	struct ctt_change *change;
 	size_t nchange, change_cap;
 	uint64_t turned;		/* inputs with another geometry since */
+	size_t *written;		/* inputs that are results, unreturned */
+	size_t nwritten, written_cap;
 	uint32_t *moved;		/* per input: its version counter's steps */
 	size_t nmoved;
 	char **alias;			/* per leaf: "in0", "in0=", "out1", "" */
