@@ -82,9 +82,12 @@ LIBS_LIGHT := -lcjson -lz -lm
 DEFS := -DCTS_PYTHON='"$(PYTHON_EXE)"' -DCTS_TORCH_LIB='"$(TORCH_LIB)"' \
 	-DCTS_SITE='"$(TORCH_SITE)"'
 
+# Where nothing is built, nothing is known of Python: no flags to remember.
+ifdef PYTHON_EXE
 $(call stamp,$(B)/flags,$(CC) $(CFLAGS_ALL) $(CPPFLAGS_ALL) \
 	$(CXX) $(CXXFLAGS_ALL) $(LDFLAGS_ALL) $(DEFS) $(PY_CFLAGS) \
 	$(PY_LDFLAGS) $(TORCH_CXXFLAGS) $(TORCH_LDFLAGS))
+endif
 
 ## What is built from what
 
