@@ -6,7 +6,7 @@
 needs jq torch pgrep
 
 zy=$T/z
-cts-enum --device cpu --op '^(add|mul|sum|cat)$' --level 2 \
+cts-enum --device cpu --op '^(add|mul|sum|cat)$' --level 3 \
 	--dtype float32 --dtype int64 >in 2>err ||
 	tail_of err
 n=$(grep -c '"kind":"case"' in)
@@ -21,7 +21,7 @@ sleep 0.1
 
 # Killed by SIGSEGV in mid-run, through no fault of the case.  The signal may
 # come between two cases: then once more.
-for _ in 1 2 3 4 5; do
+for _ in {1..12}; do
 	rm -f log
 	cts-isolate --zygote "$zy" --runlog log in -- cts-exec \
 		--blobs "$T/blobs" >out 2>err &
