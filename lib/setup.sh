@@ -35,7 +35,7 @@ missing_tools()
 
 header()
 {
-	echo "#include <$1>" | gcc -E - >/dev/null 2>&1
+	gcc -E - <<<"#include <$1>" >/dev/null 2>&1
 }
 
 # Debian's own python3 comes in parts.
