@@ -313,10 +313,6 @@ static char *complaint(struct runcase *r)
 
 	PyErr_Clear();
 	Py_XDECREF(ret);
-	/* What is still to come would be the next case's error. */
-	if (!text && adapter_sync(&r->lab->adapter))
-		text = xstrdup("an error comes late");
-	PyErr_Clear();
 	return text;
 }
 
