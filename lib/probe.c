@@ -6,6 +6,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "json.h"
+#include "jw.h"
 #include "prog.h"
 #include "rec.h"
 #include "vocab.h"
@@ -49,12 +50,20 @@ int probe_read(struct probes *p, const char *text, size_t n, struct err *e)
 	return 0;
 }
 
+static bool is_count(const struct probe *x)
+{
+	return !strcmp(x->kind, "device") && !strcmp(x->name, "count");
+}
+
 static bool claimed(const struct probe *x, const struct manifest *m)
 {
 	bool dtype = !strcmp(x->kind, "dtype");
-	enum claim c = dtype ? manifest_dtype(m, x->name, "") :
-		       manifest_capability(m, x->name, "");
+	enum claim c;
 
+	if (is_count(x))
+		return true;
+	c = dtype ? manifest_dtype(m, x->name, "") :
+	    manifest_capability(m, x->name, "");
 	return c == CLAIM_YES || c == CLAIM_FILTERED;
 }
 
@@ -78,6 +87,46 @@ static void keep_claimed(struct probes *p, const struct manifest *m)
 			release_one(&p->v[i]);
 	}
 	p->n = kept;
+}
+
+/* Make it say that the claim doesn't hold. */
+static void fail(struct probe *x, char *note)
+{
+	struct buf b = BUF_INIT;
+	struct jw w;
+
+	free(x->note);
+	x->note = note;
+	free(x->status);
+	x->status = xstrdup("failed");
+	jw_init(&w, &b);
+	jw_record(&w, "probe", "", "");
+	jw_kstr(&w, "probe", x->kind);
+	jw_kstr(&w, "name", x->name);
+	jw_kstr(&w, "status", x->status);
+	jw_kstr(&w, "note", x->note);
+	jw_obj_end(&w);
+	free(x->line);
+	x->line = xstrndup(b.p, b.len - (b.len && b.p[b.len - 1] == '\n'));
+	buf_release(&b);
+}
+
+/* Are there as many devices as m claims?  One is claimed where it is silent. */
+static void hold_count(struct probes *p, const struct manifest *m)
+{
+	const cJSON *claim = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+							      "device_count");
+	size_t i;
+
+	for (i = 0; claim && i < p->n; i++) {
+		struct probe *x = &p->v[i];
+
+		if (is_count(x) && !strcmp(x->status, "ok") &&
+		    strtol(x->note, NULL, 10) < claim->valueint)
+			fail(x, xasprintf("%d claimed, there %s %.20s",
+					  claim->valueint, strcmp(x->note, "1") ?
+					  "are" : "is", x->note));
+	}
 }
 
 /* Whether those imports are what the device's adapter does anyway. */
@@ -133,8 +182,10 @@ int probe_run(struct probes *p, const struct manifest *m, bool all,
 	if (rc == 0 && !p->n)
 		rc = err_set(e, EX_ENVIRON, "'%s' answered no probe",
 			     manifest_device(m));
-	if (rc == 0 && !all)
+	if (rc == 0 && !all) {
 		keep_claimed(p, m);
+		hold_count(p, m);
+	}
 	while (n)
 		free(argv[--n]);
 	free(argv);
@@ -204,6 +255,11 @@ void probe_draft(const struct probes *p, struct manifest *m)
 		cJSON_AddBoolToObject(caps, capability_at(i)->name,
 				      x && !strcmp(x->status, "ok"));
 	}
+	x = find(p, "device", "count");
+	if (x && !strcmp(x->status, "ok"))
+		manifest_set(m, "device_count",
+			     cJSON_CreateNumber((double)strtol(x->note, NULL,
+							       10)));
 	manifest_set(m, "supported_dtypes", dtypes);
 	manifest_set(m, "capabilities", caps);
 	manifest_set(m, "draft", cJSON_CreateTrue());

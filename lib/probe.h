@@ -1,5 +1,6 @@
 /*
- * probe: small questions to a live device, a dtype or a capability each.
+ * probe: small questions to a live device, of a dtype or a capability each, and
+ * how many devices there are.
  * cts-exec --probe asks them; the answers never change what runs.
  */
 #ifndef CTS_PROBE_H
@@ -13,7 +14,7 @@
 #include "manifest.h"
 
 struct probe {
-	char *kind;		/* "dtype" or "capability" */
+	char *kind;		/* "dtype", "capability", "device" */
 	char *name;
 	char *status;		/* "ok", "failed", "unavailable", "skipped" */
 	char *note;

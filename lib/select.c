@@ -226,29 +226,49 @@ static double gigabytes(const cJSON *item, double automatic)
 	return least * 1024;
 }
 
+/*
+ * How many copies of what a case needs lie in one memory: where the device has
+ * none of its own, what the reference works on lies beside the device's.
+ */
+static double sides(const cJSON *hardware)
+{
+	const cJSON *x = cJSON_GetObjectItemCaseSensitive(hardware,
+							  "memory_model");
+
+	return cJSON_IsString(x) && !strcmp(x->valuestring, "unified") ? 2 : 1;
+}
+
 void select_limits(struct selection *s, const struct manifest *m)
 {
-	static const struct { const char *key, *path; } keys[] = {
+	static const struct {
+		const char *key, *path;
+		bool shared;	/* by both sides of a case, if they share */
+	} keys[] = {
 		{ "max_device_memory_mb",
-		  "resource_limits.max_device_memory_mb" },
+		  "resource_limits.max_device_memory_mb", false },
 		{ "max_system_memory_mb",
-		  "resource_limits.max_system_memory_mb" },
-		{ "max_tensor_size_mb", "resource_limits.max_tensor_size_mb" },
+		  "resource_limits.max_system_memory_mb", true },
+		{ "max_tensor_size_mb", "resource_limits.max_tensor_size_mb",
+		  false },
 	};
 	const cJSON *top = manifest_json(m), *limits, *hardware, *x;
+	double share;
 	size_t i;
 
 	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
 	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
+	share = sides(hardware);
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		x = cJSON_GetObjectItemCaseSensitive(limits, keys[i].key);
 		if (x)
-			limit(s, x->valuedouble, keys[i].path);
+			limit(s, x->valuedouble /
+			      (keys[i].shared ? share : 1), keys[i].path);
 	}
 	x = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
-	limit(s, gigabytes(x, 0), "hardware.device_memory_gb");
+	limit(s, gigabytes(x, 0) / share, "hardware.device_memory_gb");
 	x = cJSON_GetObjectItemCaseSensitive(hardware, "system_memory_gb");
-	limit(s, gigabytes(x, machine_mb()), "hardware.system_memory_gb");
+	limit(s, gigabytes(x, machine_mb()) / share,
+	      "hardware.system_memory_gb");
 }
 
 static bool named(char *const *names, size_t n, const char *s)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "prog.h"
+#include "vocab.h"
 #include "xalloc.h"
 
 /*
@@ -286,6 +287,43 @@ static PyObject *accelerator_empty(const struct device *d)
 		      NULL;
 }
 
+/* The listed device whose name is nearest to a mistyped one, or NULL: new. */
+static char *nearest_device(const char *root, const char *name)
+{
+	char **names = device_names(root, NULL);
+	const char *found = NULL;
+
+	if (names)
+		found = vocab_nearest(name, (const char *const *)names);
+	if (found)
+		found = xstrdup(found);
+	device_names_free(names);
+	return (char *)found;
+}
+
+/* Does PyTorch know a device of that name?  Asking uses none. */
+static int check_name(const struct device *d, const char *root, struct err *e)
+{
+	PyObject *make = py_attr("torch", "device", e), *dev;
+	char *near;
+
+	if (!make)
+		return -1;
+	dev = PyObject_CallFunction(make, "s", d->string);
+	Py_DECREF(make);
+	Py_XDECREF(dev);
+	if (dev)
+		return 0;
+	PyErr_Clear();
+	near = d->known ? NULL : nearest_device(root, d->name);
+	err_set(e, EX_ENVIRON, "PyTorch knows no device '%s'%s%s%s", d->name,
+		near ? ", the nearest is '" : "; name the module that "
+		"registers it in backend_import", near ? near : "",
+		near ? "'" : "");
+	free(near);
+	return -1;
+}
+
 int adapter_open(struct adapter *a, const char *root, const char *device,
 		 const cJSON *imports, const cJSON *override, struct err *e)
 {
@@ -295,6 +333,7 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 	memset(a, 0, sizeof(*a));
 	if (device_find(d, root, device, e))
 		return -1;
+	a->count = -2;
 	a->asked = xstrdup(device);
 	a->how = text_of(d, imports, override);
 	if (override && device_override(d, override, e))
@@ -309,9 +348,12 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 	}
 	adapter_environ(d);
 	if (import_all(d, imports, e) ||
+	    check_name(d, root, e) ||
 	    find_call(&a->sync, d, d->sync, "synchronize", NULL, e) ||
 	    find_call(&a->seed, d, d->seed, "manual_seed_all", "manual_seed",
 		      e) ||
+	    find_extra(&a->ask_count, d, d->count, "device_count", override,
+		       "count", e) ||
 	    find_extra(&a->memory, d, d->memory, "memory_allocated", override,
 		       "memory", e) ||
 	    find_extra(&a->empty, d, d->empty, "empty_cache", override,
@@ -329,12 +371,35 @@ void adapter_close(struct adapter *a)
 {
 	Py_CLEAR(a->sync);
 	Py_CLEAR(a->seed);
+	Py_CLEAR(a->ask_count);
 	Py_CLEAR(a->memory);
 	Py_CLEAR(a->empty);
 	device_release(&a->dev);
 	free(a->asked);
 	free(a->how);
 	a->asked = a->how = NULL;
+}
+
+int adapter_there(struct adapter *a, struct err *e)
+{
+	const char *colon = strchr(a->dev.string, ':');
+	PyObject *ret;
+	long n;
+
+	if (a->count != -2)
+		return 0;
+	ret = a->ask_count ? PyObject_CallNoArgs(a->ask_count) : NULL;
+	n = ret && PyLong_Check(ret) ? PyLong_AsLong(ret) : -1;
+	PyErr_Clear();
+	Py_XDECREF(ret);
+	a->count = n >= 0 && n <= 1 << 20 ? (int)n : -1;
+	if (!a->count)
+		return err_set(e, EX_ENVIRON, "there is no '%s' here: its "
+			       "device count is 0", a->dev.name);
+	if (a->count > 0 && colon && strtol(colon + 1, NULL, 10) >= a->count)
+		return err_set(e, EX_ENVIRON, "there is no '%s': the device "
+			       "count is %d", a->dev.string, a->count);
+	return 0;
 }
 
 int adapter_sync(const struct adapter *a)

@@ -17,6 +17,8 @@ struct adapter {
 	PyObject *seed;		/* callable taking an int, or NULL */
 	PyObject *memory;	/* callable: bytes in use; or NULL */
 	PyObject *empty;	/* callable: caches given back; or NULL */
+	PyObject *ask_count;	/* callable: how many there are; or NULL */
+	int count;		/* its answer; -1: nobody can tell, -2: not asked */
 };
 
 /* Set the environment that the device asks for; before torch is imported. */
@@ -25,10 +27,18 @@ void adapter_environ(const struct device *d);
 /*
  * Import the device's modules (or those in imports, an array of strings that
  * may be NULL) and make its calls; override, which may be NULL, replaces what
- * is known of it.  0, or -1 with e set (EX_ENVIRON).
+ * is known of it.  0, or -1 with e set (EX_ENVIRON): an import fails, or PyTorch
+ * knows no device of that name then.  Uses no device: a process that did only
+ * this may be forked.
  */
 int adapter_open(struct adapter *a, const char *root, const char *device,
 		 const cJSON *imports, const cJSON *override, struct err *e);
+
+/*
+ * Ask, once, how many devices there are (a->count).  0, or -1 with e set
+ * (EX_ENVIRON) where there is none, or none of the index that was asked for.
+ */
+int adapter_there(struct adapter *a, struct err *e);
 
 /* Is it open for just that? */
 bool adapter_is(const struct adapter *a, const char *device,

@@ -94,7 +94,8 @@ int inventory_probe(struct lab *lab, int out, struct err *e)
 
 	if (!fn)
 		return -1;
-	lines = PyObject_CallFunction(fn, "s", lab->adapter.dev.string);
+	lines = PyObject_CallFunction(fn, "si", lab->adapter.dev.string,
+				      lab->adapter.count);
 	Py_DECREF(fn);
 	return write_lines(lines, out, e);
 }

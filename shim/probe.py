@@ -257,8 +257,7 @@ CAPABILITIES = (
 def attempt(fn, *args):
     """(status, note) of one probe."""
     try:
-        fn(*args)
-        return "ok", ""
+        return "ok", fn(*args) or ""
     except Unavailable as e:
         return "unavailable", str(e)
     except NotImplementedError as e:
@@ -272,9 +271,18 @@ def first_line(e):
     return lines[0][:300] if lines else ""
 
 
-def probe(device):
-    """The lines of the probe records of a device."""
+def count_probe(count):
+    """How many devices there are: the note says it."""
+    if count < 0:
+        raise Unavailable("the device doesn't say how many there are")
+    return str(count)
+
+
+def probe(device, count):
+    """The lines of the probe records of a device; count: how many there are,
+    as its adapter says, -1 where it doesn't."""
     for kind, name, fn, args in [
+            ("device", "count", count_probe, (count,)),
             *(("dtype", str(d).removeprefix("torch."), dtype_probe,
                (device, d)) for d in DTYPES),
             *(("capability", f.__name__.rstrip("_"), f, (device,))

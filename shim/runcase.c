@@ -394,7 +394,7 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 
 	if (!v || lab_device(r->lab, c->device, c->backend_import,
 			     c->adapter, e) ||
-	    greet(r, c, e))
+	    adapter_there(&r->lab->adapter, e) || greet(r, c, e))
 		return -1;
 	know_health(r);
 	tidy_begin(r->lab, c);

@@ -356,6 +356,16 @@ memory 'what the device has' '.hardware.device_memory_gb = [8, 2.5]' \
 	hardware.device_memory_gb
 memory 'what the machine has' '.hardware.system_memory_gb = 1' \
 	hardware.system_memory_gb
+both='.hardware = {"memory_model": "unified"}'
+memory 'one memory for both' "$both | .hardware.system_memory_gb = 5" \
+	hardware.system_memory_gb
+memory 'two memories' '.hardware = {"memory_model": "discrete",
+	"system_memory_gb": 5}' ''
+memory 'enough for both' "$both | .hardware.device_memory_gb = 6" ''
+memory 'a quota for both' "$both | .resource_limits.max_system_memory_mb =
+	5999" resource_limits.max_system_memory_mb
+memory 'a quota of the device' "$both | .resource_limits.max_device_memory_mb =
+	3000" ''
 memory 'enough' '.hardware = {"system_memory_gb": 3, "device_memory_gb": 3}' ''
 memory 'unknown' '.hardware.device_memory_gb = "auto"' ''
 memory '--max-device-memory' . null --max-device-memory 100

@@ -44,11 +44,19 @@ is "$(jq -r 'select(.kind == "case") | "\(.id) \(.memory_mode)"' stream)" \
 MANIFEST=$T/manifest.json exits 0 'probe' glue probe
 like out '^dtype +float32 +ok' 'a table'
 is "$(jq -r .name results/cpu_*_probes.jsonl | sort | tr '\n' ' ')" \
-	'bool float32 inference int64 ' 'of what is claimed'
+	'bool count float32 inference int64 ' 'of what is claimed'
 is "$(cat results/cpu_*_probe_failures.jsonl)" '' 'and no failure'
+
+jq '.device_count = 2' manifest.json >two.json
+exits 1 'more devices than there are' cts-manifest probe -e --failures bad two.json
+is "$(jq -c '[.probe, .name, .status, .note]' bad)" \
+	'["device","count","failed","2 claimed, there is 1"]' 'is a claim that fails'
+jq '.device_count = 1' manifest.json >one.json
+exits 0 'as many as there are' cts-manifest probe -e one.json
 
 exits 0 'a draft' cts-manifest init --probe -d cpu -o draft.json
 exits 0 'which is right' cts-manifest check draft.json
 errline 'draft.json:[0-9]+: draft: a draft: review' 'but to be reviewed'
-is "$(jq -c '.supported_dtypes.float32' draft.json)" true 'and claims'
+is "$(jq -c '[.supported_dtypes.float32, .device_count]' draft.json)" \
+	'[true,1]' 'and claims'
 done_testing

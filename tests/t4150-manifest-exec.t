@@ -108,6 +108,15 @@ exits 0 'a probe' cts-manifest probe -m m.json --dtype float32
 is "$(sort -u calls)" set 'starts the device as the manifest says'
 exits 4 'an import that is not there' cts-exec --probe -d cpu --import nocount
 errline "unable to import 'nocount'" 'is one line'
+exits 4 'a device that nobody knows' cts-exec --probe -d cudda
+errline "PyTorch knows no device 'cudda', the nearest is 'cuda'" 'is one line'
+exits 4 'a device that nobody registers' cts-exec --probe -d no_such_thing
+errline "knows no device 'no_such_thing'; name the module" 'is one line'
+exits 4 'an index that is not there' cts-exec --probe -d cpu:1
+errline "there is no 'cpu:1': the device count is 1" 'is one line'
+printf 'def none():\n    return 0\n' >nodevice.py
+exits 4 'a machine without the device' one '.adapter.count = "nodevice:none"'
+errline "there is no 'cpu' here: its device count is 0" 'is one line'
 exits 2 'an adapter that is none' cts-exec --probe -d cpu --adapter '[]'
 
 # Cases of one's own.

@@ -262,7 +262,7 @@ static int tell(struct exec *x, struct err *e)
 	if (!x->probe && !strcmp(x->inventory, "opinfo"))
 		return inventory_opinfo(&x->lab, x->out, e);
 	if (lab_device(&x->lab, x->device ? x->device : "cpu", x->imports,
-		       x->adapter, e))
+		       x->adapter, e) || adapter_there(&x->lab.adapter, e))
 		return -1;
 	return x->probe ? inventory_probe(&x->lab, x->out, e) :
 	       inventory_aten(&x->lab, x->out, e);
