@@ -411,6 +411,8 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	done = all_samples(r, c, v, list, e);
 	if (done >= 0)
 		rc = tidy_case(r->lab, c, &why);
+	/* What is asked from here on is no part of the case. */
+	unsetenv("CTS_CASE");
 	if (!rc)
 		rc = poisoned(r, c, &why, e);
 	if (rc >= 0)
