@@ -220,7 +220,11 @@ static void element_text(const struct tensor *t, size_t i, const double v[2],
 	hexf_text(v[1], im, sizeof(im));
 	switch (t->dt->cls) {
 	case DT_BOOL:
-		snprintf(out, 64, "%s", t->p[i] ? "true" : "false");
+		if (t->p[i] > 1)
+			snprintf(out, 64, "the byte %d, which is no bool",
+				 t->p[i]);
+		else
+			snprintf(out, 64, "%s", t->p[i] ? "true" : "false");
 		break;
 	case DT_INT:
 		snprintf(out, 64, "%lld",

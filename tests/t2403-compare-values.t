@@ -143,6 +143,9 @@ case_of sum uint8 "$(tensor uint8 B 16)" "$(tensor uint8 B 255)"
 gives fail 'uint8 that saturates'
 case_of eq bool "$(tensor bool B '1 0')" "$(tensor bool B '1 1')"
 gives fail 'a wrong truth'
+case_of eq bool "$(tensor bool B '1 1')" "$(tensor bool B '1 2')"
+gives fail 'a bool that is 2'
+like out 'got the byte 2, which is no bool at \[1\]' 'is shown as it is'
 case_of exp float16 "$(tensor float16 H '0x3c00')" \
 	"$(tensor float16 H '0x3c03')" "$(tensor float64 d 1)"
 gives fail '3 ulp of float16'
