@@ -173,6 +173,8 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: BACKEND_IMPORT=MODULE          what makes DEVICE known to PyTorch
 #: OUT=DIR             run folder; default below results/
 #: JOBS                workers; default: cores
+#: HOSTS=a,user@b      run there, over ssh, JOBS workers on each; every host has
+#:                     the toolkit and the run's folder under the same path
 #: SEED, SAMPLES       seed of inputs; at most so many samples a case
 #: TIMEOUT             seconds a case may take
 #: ISOLATE=batch|case  a process for many cases, or one each

@@ -195,24 +195,48 @@ point_latest()
 # which every record is appended by one write.  One zygote serves all workers.
 worker()
 {
-	local iso=() exec=()
 	exec 8>>"$CTS_RUN/.workers"
 	flock -s 8
 	alive "$CTS_MASTER" || exit 4	# our run.sh: see hold
+	work "$CTS_SCRATCH" >>"$CTS_STREAM"
+}
+
+# remote: a worker on another host, which has the toolkit and the run's folder
+# under the same path.  Its records go home through its stdout.
+remote()
+{
+	local scratch
+	[ -r "$CTS_RUN/manifest.json" ] ||
+		die 4 "$(uname -n) has no '$CTS_RUN'"
+	scratch=${TMPDIR:-/tmp}/cts-$(id -u)-${CTS_SCRATCH##*.}
+	mkdir -m 700 "$scratch" 2>/dev/null || :
+	if [ ! -O "$scratch" ] || [ -L "$scratch" ]; then
+		die 4 "'$scratch' is somebody else's"
+	fi
+	exec 8>"$scratch/.use"
+	flock -s 8
+	work "$scratch"
+	! flock -n 8 || rm -rf "$scratch"	# the last one cleans up
+}
+
+# work SCRATCH: cases to verdicts.
+work()
+{
+	local iso=() exec=()
 	add_opt iso --timeout "${TIMEOUT-}"
 	add_opt iso --mode "${ISOLATE-}"
 	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
 	add_opt iso --device "${DEVICE-}"
 	add_opt iso --max-memory "$(jq -r '.resource_limits.max_system_memory_mb
 		| numbers | floor' "$CTS_RUN/manifest.json")"
-	[ ! -s "$CTS_SCRATCH/history" ] ||
-		iso+=(--history "$CTS_SCRATCH/history")
-	iso+=(--zygote "$CTS_SCRATCH/z" --runlog "$CTS_RUN/runlog.txt")
+	[ ! -s "$CTS_RUN/.history" ] ||
+		iso+=(--history "$CTS_RUN/.history")
+	iso+=(--zygote "$1/z" --runlog "$CTS_RUN/runlog.txt")
 	add_opt exec --device "${DEVICE-}"
 	exec+=(--blobs "$CTS_RUN/blobs")
 	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
 		"$bin/cts-compare" --manifest "$CTS_RUN/manifest.json" \
-		--blobs "$CTS_RUN/blobs" >>"$CTS_STREAM"
+		--blobs "$CTS_RUN/blobs"
 }
 
 # alive PID: it runs, and is not only waiting to be buried.
@@ -260,6 +284,7 @@ sample_memory()
 earlier()
 {
 	local dir=$results/${family}_history torch
+	rm -f "$CTS_RUN/.history"
 	case ${ADAPTIVE:-auto} in
 	auto) ;;
 	off) return 0 ;;
@@ -269,13 +294,17 @@ earlier()
 	torch=$(of_kind run <"$run/stream.jsonl" | head -n 1 |
 		jq -r '.torch // empty')
 	"$bin/cts-isolate" --list-history ${torch:+--torch "$torch"} "$dir" \
-		>"$CTS_SCRATCH/history"
+		>"$CTS_RUN/.history"
 }
+
+# What a worker on another host has to know.
+remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
+	CTS_RESULTS OMP_NUM_THREADS MKL_NUM_THREADS)
 
 # execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
 {
-	local rc=0 since=$EPOCHREALTIME total helpers=() job
+	local rc=0 since=$EPOCHREALTIME total helpers=() job how name
 	total=$(wc -l <"$2")
 	CTS_RUN=$(realpath "$run")
 	CTS_STREAM=$(realpath "$3")
@@ -293,10 +322,19 @@ execute()
 		helpers+=($!)
 	fi
 	# A worker that fails has met the end of the world, not a bad case.
-	setpriv --pdeathsig KILL \
-		parallel --will-cite --pipe --round-robin -N 4 --jobs "$jobs" \
-		--ungroup --halt now,fail=1 --joblog "$run/joblog.tsv" \
-		bash lib/run.sh worker <"$2" 9>&- &
+	how=(--will-cite --pipe --round-robin -N 4 --jobs "$jobs"
+		--halt now,fail=1 --joblog "$run/joblog.tsv")
+	if [ -z "${HOSTS-}" ]; then
+		setpriv --pdeathsig KILL parallel "${how[@]}" --ungroup \
+			bash lib/run.sh worker <"$2" 9>&- &
+	else
+		for name in "${remote_vars[@]}"; do
+			[ -z "${!name-}" ] || how+=(--env "$name")
+		done
+		setpriv --pdeathsig KILL parallel "${how[@]}" --line-buffer \
+			--sshlogin "$HOSTS" --workdir "$top" \
+			bash lib/run.sh remote <"$2" >>"$3" 9>&- &
+	fi
 	job=$!
 	wait "$job" || rc=$?
 	[ -z "$stopped" ] || { wait "$job" || :; }
@@ -309,6 +347,7 @@ execute()
 		'NR > 1 && $7 { rc = $7; exit } END { print rc + 0 ? rc : 4 }' \
 		"$run/joblog.tsv")
 	[ "$rc" -ne 0 ] || rm -f "$run/joblog.tsv"
+	[ "$rc" -ne 255 ] || rc=4	# ssh reached nobody
 	return "$rc"
 }
 
@@ -338,7 +377,8 @@ finish()
 	printf '{"t_wall_s":%s,"peak_pss_mb":%s}\n' "$(seconds "$began")" \
 		"$(cat "$run/.peak" 2>/dev/null || echo 0)" \
 		>>"$run/stages.jsonl"
-	rm -f "$run/.peak" "$run/.cases" "$run/.again" "$run/.settled"
+	rm -f "$run/.peak" "$run/.cases" "$run/.again" "$run/.settled" \
+		"$run/.history"
 	report=()
 	[ -z "$stopped" ] && [ "$worst" -eq 0 ] || report+=(--partial)
 	add_opt report --baseline "${BASELINE-}"
@@ -456,7 +496,7 @@ do_triage()
 		execute exec "$run/.cases" "$run/stream.jsonl" ||
 			[ -n "$stopped" ] || exit
 		[ -z "$stopped" ] || die 130 'stopped'
-		rm -f "$run/.cases" "$run/.peak"
+		rm -f "$run/.cases" "$run/.peak" "$run/.history"
 		again+=("$run/stream.jsonl")
 	done
 	"$bin/cts-isolate" --triage \
@@ -563,5 +603,6 @@ rejudge) do_rejudge ;;
 demo) do_demo ;;
 triage) do_triage ;;
 worker) worker ;;
+remote) remote ;;
 *) die 2 "unknown verb '$verb'" ;;
 esac
