@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "buf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,23 +219,23 @@ static void rule_death(const cJSON *death, struct ruling *r)
 {
 	const char *name = rec_str_opt(death, "outcome", "crash");
 	const char *sig = rec_str_opt(death, "signal", NULL);
+	int64_t sample = rec_int_opt(death, "sample", -1);
 	int o = outcome_find(name);
+	struct buf b = BUF_INIT;
 
 	r->outcome = o == OUT_TIMEOUT || o == OUT_HANG || o == OUT_OOM ?
 		(enum outcome)o : OUT_CRASH;
-	if (sig)
-		r->why = xasprintf("%s after sample %lld: %s",
-				   outcome_name(r->outcome),
-				   rec_int_opt(death, "sample", -1), sig);
-	else if (cJSON_GetObjectItemCaseSensitive(death, "exit"))
-		r->why = xasprintf("%s after sample %lld: exit status %lld",
-				   outcome_name(r->outcome),
-				   rec_int_opt(death, "sample", -1),
-				   rec_int_opt(death, "exit", -1));
+	buf_addstr(&b, outcome_name(r->outcome));
+	if (sample < 0)
+		buf_addstr(&b, " in its first sample");
 	else
-		r->why = xasprintf("%s after sample %lld",
-				   outcome_name(r->outcome),
-				   rec_int_opt(death, "sample", -1));
+		buf_addf(&b, " after sample %lld", (long long)sample);
+	if (sig)
+		buf_addf(&b, ": %s", sig);
+	else if (cJSON_GetObjectItemCaseSensitive(death, "exit"))
+		buf_addf(&b, ": exit status %lld",
+			 (long long)rec_int_opt(death, "exit", -1));
+	r->why = b.p;
 }
 
 static const char *oracle_of(const struct seen *s)

@@ -419,6 +419,13 @@ static bool any_relaid(const struct obs *o)
 	return false;
 }
 
+/* Has the i-th result no element?  Then no write shows what it shares. */
+static bool is_empty(const struct obs *o, int i)
+{
+	return (size_t)i < o->dev.n && o->dev.outs[i].is_tensor &&
+	       !o->dev.outs[i].t.numel;
+}
+
 /* "in0=" shares with input 0 and is that very object. */
 static void judge_alias(const struct obs *o, struct marks *m)
 {
@@ -436,6 +443,8 @@ static void judge_alias(const struct obs *o, struct marks *m)
 
 		/* The reference may have copied for its strides' sake. */
 		if (relaid && !*r)
+			continue;
+		if (is_empty(o, i) && !d[dn] && !r[rn])
 			continue;
 		mark(m, CHECK_ALIASING, dn == rn && !strncmp(d, r, dn),
 		     *d ? d : "fresh", *r ? r : "fresh");

@@ -80,4 +80,14 @@ zero_sign|advice|pass|.ref.outs[0].data = "AAAAAAAAAEAAAEBAAACAQA==" | .hp.outs[
 ref_error|advice|pass|(.ref, .dev).outs[0].data = "AADAfwAAAEAAAEBAAACAQA=="
 END
 
+# What no write shows.
+empty='(.ref, .dev, .hp).outs[0] |= (.shape = [0,2] | .data = "")'
+stream "$empty | .alias.dev = [\"in0\"]" >in
+exits 0 'an empty view' cts-compare in
+is "$(jq -r 'select(.kind == "verdict").outcome' out)" pass 'is as good as fresh'
+stream "$empty | .alias.dev = [\"in0=\"]" >in
+exits 0 'the input itself, empty' cts-compare in
+is "$(jq -r 'select(.kind == "verdict").why' out)" \
+	'aliasing in sample 3: got in0=, want fresh' 'is not: it can be resized'
+
 done_testing

@@ -89,7 +89,12 @@ for o in crash timeout hang oom; do
 	rec death $A "\"outcome\":\"$o\",\"sample\":0"; } >in
 	exits 0 "a death: $o" cts-compare in
 	is "$(outcomes out)" "a $o" "gives the outcome $o"
+	is "$(jq -r '.why // empty' out)" "$o after sample 0" 'and says where'
 done
+{ start $A; rec death $A '"outcome":"crash","signal":"SIGSEGV"'; } >in
+exits 0 'a death with nothing seen' cts-compare in
+is "$(jq -r '.why // empty' out)" 'crash in its first sample: SIGSEGV' \
+	'came in the first sample'
 { start $A; end $A 0; } >in
 exits 0 'no sample' cts-compare in
 is "$(outcomes out)" 'a error' 'is no success'
