@@ -283,7 +283,7 @@ static const cJSON *op_search(const struct budgets *b,
 			      const struct budget_key *key, bool *by_args)
 {
 	char names[OPNAME_MAX][256];
-	size_t n = opname_forms(key->op, names), i;
+	size_t n = opname_forms(key->called, names), i;
 	int glob;
 
 	*by_args = false;
@@ -322,12 +322,12 @@ static const cJSON *op_search(const struct budgets *b,
 
 static const cJSON *op_line(struct budgets *b, const struct budget_key *key)
 {
-	if (b->last_op && !b->last_args && !strcmp(b->last_op, key->op) &&
+	if (b->last_op && !b->last_args && !strcmp(b->last_op, key->called) &&
 	    !strcmp(b->last_dtype, key->dtype))
 		return b->last_line;
 	free(b->last_op);
 	free(b->last_dtype);
-	b->last_op = xstrdup(key->op);
+	b->last_op = xstrdup(key->called);
 	b->last_dtype = xstrdup(key->dtype);
 	b->last_line = op_search(b, key, &b->last_args);
 	return b->last_line;
@@ -415,12 +415,14 @@ static void apply_variant(const struct budgets *b, const char *variant,
 static void apply_override(const struct budgets *b,
 			   const struct budget_key *key, struct budget *out)
 {
-	char names[OPNAME_MAX][256], op[256];
+	char names[2 * OPNAME_MAX][256], op[256];
 	size_t n = opname_forms(key->op, names), i;
 	const cJSON *o, *found = NULL;
 	const struct dtype *want = dtype_find(key->dtype);
 	bool by_op = false;
 
+	if (strcmp(key->called, key->op))
+		n += opname_forms(key->called, names + n);
 	cJSON_ArrayForEach(o, b->overrides) {
 		const char *dtype;
 		bool hit = false;

@@ -48,6 +48,7 @@ struct budget {
 /* What a budget is looked up by; strings may be "" but not NULL. */
 struct budget_key {
 	const char *suite, *op, *variant, *args;
+	const char *called;		/* the op that op stands for, or op */
 	const struct dtype *dt;		/* of the output */
 	const char *dtype;		/* of the case */
 };

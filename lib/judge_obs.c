@@ -28,7 +28,7 @@ static void note(struct sample *p, enum check which, bool ok, const char *got,
 
 	if (ok)
 		return;
-	if (check_is_contract(p->j->checks, which, p->o->op))
+	if (check_is_contract(p->j->checks, which, p->o->called))
 		p->failed = true;
 	if (!t->got) {
 		t->got = text_cut(got, TEXT_MAX);
@@ -206,7 +206,8 @@ static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
 {
 	struct sample *p = v->p;
 	struct budget_key key = {
-		.suite = p->suite, .op = p->o->op, .variant = p->variant,
+		.suite = p->suite, .op = p->o->op,
+		.called = p->o->called, .variant = p->variant,
 		.args = p->o->args, .dt = ref->dt, .dtype = p->o->dtype,
 	};
 	struct value_fig f;
@@ -326,7 +327,8 @@ static bool same_py(const struct sample *p, const struct value *dev,
 		    const struct value *ref)
 {
 	struct budget_key key = {
-		.suite = p->suite, .op = p->o->op, .variant = p->variant,
+		.suite = p->suite, .op = p->o->op,
+		.called = p->o->called, .variant = p->variant,
 		.args = p->o->args, .dtype = p->o->dtype,
 		.dt = dtype_find(p->o->dtype),
 	};

@@ -469,7 +469,7 @@ bool legal_multiset(const struct tensor *a, const struct tensor *b)
 enum legal_answer legal_check(const struct legal *l, const struct obs *o,
 			      const bool *wrong, const char **why)
 {
-	const cJSON *line = line_of(l, o->op);
+	const cJSON *line = line_of(l, o->called);
 	const char *kind;
 
 	*why = NULL;

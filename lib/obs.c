@@ -454,6 +454,7 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	if (rec_int(rec, "sample", 0, INT32_MAX, &o->sample, c->e) < 0)
 		return -1;
 	o->op = rec_str_opt(rec, "op", "");
+	o->called = rec_str_opt(rec, "called", o->op);
 	o->dtype = rec_str_opt(rec, "dtype", "");
 	o->device = rec_str_opt(rec, "device", "");
 	o->oracle = rec_str_opt(rec, "oracle", "cpu");

@@ -63,6 +63,7 @@ struct result {
 struct obs {
 	long long sample;
 	const char *op, *dtype, *device, *oracle, *tier, *args;
+	const char *called;		/* what op stands for: op, if nothing else */
 	struct value *inputs;
 	size_t ninputs;
 	struct result ref, dev, hp;

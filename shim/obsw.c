@@ -16,8 +16,12 @@
 #define INLINE_MAX (512u << 10)
 /* The reference's elements are not kept beyond this where all agree. */
 #define SAME_MAX 64
-/* An input's elements are kept up to this where the outputs differ. */
+/*
+ * An input's elements are kept up to this where the outputs differ, and up to
+ * that where the difference can be an index into it.
+ */
 #define INPUT_MAX (16u << 10)
+#define INDEXED_MAX (64u << 20)
 
 struct writing {
 	struct jw w;
@@ -337,8 +341,37 @@ static void guards(struct jw *w, const struct observation *o)
 	}
 }
 
-/* The inputs as the device was given them, with the originals' elements. */
-static void inputs(struct writing *x, const struct observation *o, bool keep,
+/* Does a result of whole numbers, which may be indices, differ? */
+static bool index_differs(const struct observation *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->ref.n && i < o->dev.n; i++) {
+		const struct leaf *r = &o->ref.leaf[i], *d = &o->dev.leaf[i];
+		const struct dtype *t = r->is_tensor ?
+			dtype_by_scalar_type(r->meta.scalar_type) : NULL;
+
+		if (t && (t->cls == DT_INT || t->cls == DT_UINT) &&
+		    r->bytes && d->bytes &&
+		    (r->n != d->n || memcmp(r->p, d->p, r->n)))
+			return true;
+	}
+	return false;
+}
+
+/* Up to how many bytes of an input's elements are kept. */
+static size_t input_max(const struct observation *o)
+{
+	if (o->same || o->ref.raised)
+		return 0;
+	return index_differs(o) ? INDEXED_MAX : INPUT_MAX;
+}
+
+/*
+ * The inputs as the device was given them, with the originals' elements where
+ * they take no more than max bytes.
+ */
+static void inputs(struct writing *x, const struct observation *o, size_t max,
 		   PyObject *args, PyObject *kwargs)
 {
 	const struct ctt_api *api = x->o->lab->api;
@@ -355,9 +388,9 @@ static void inputs(struct writing *x, const struct observation *o, bool keep,
 		if (!api->meta(t[i], &l.meta)) {
 			bool small = l.meta.layout == CTT_STRIDED &&
 				!l.meta.nested && (size_t)l.meta.numel *
-				l.meta.itemsize <= INPUT_MAX;
+				l.meta.itemsize <= max;
 
-			if (keep && small &&
+			if (max && small &&
 			    api->read(t[i], &l.bytes, &l.p, &l.n))
 				l.bytes = NULL;
 			relaid = i < o->ngiven && o->given[i].relaid;
@@ -400,6 +433,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	jw_record(&x.w, "obs", c->id, c->run);
 	jw_kint(&x.w, "sample", sample);
 	jw_kstr(&x.w, "op", c->op);
+	if (ow->called)
+		jw_kstr(&x.w, "called", ow->called);
 	jw_kstr(&x.w, "dtype", c->dtype);
 	jw_kstr(&x.w, "device", ow->lab->adapter.dev.string);
 	jw_kstr(&x.w, "oracle", random && !o->same ? "metadata" :
@@ -408,7 +443,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	call_text(&text, ow->lab->api, args, kwargs, ARGS_MAX);
 	jw_kstr(&x.w, "args", text.p);
 	buf_release(&text);
-	inputs(&x, o, ow->inputs || (!o->same && !o->ref.raised), args, kwargs);
+	inputs(&x, o, input_max(o), args, kwargs);
 	side(&x, "ref", &o->ref, o->same ? KEEP_SMALL : keep);
 	side(&x, "dev", &o->dev, o->same ? KEEP_SAME_AS_REF : keep);
 	if (!o->hp.raised)

@@ -11,7 +11,7 @@
 struct obsw {
 	const struct lab *lab;
 	const char *blobs;	/* folder for tensors too big for a record */
-	bool inputs;		/* always record the inputs' elements */
+	const char *called;	/* the database's name of the op, or NULL */
 };
 
 /*

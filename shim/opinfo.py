@@ -29,6 +29,9 @@ def key_of(entry):
 
 entries = {key_of(e): e for e in op_db}
 
+# By which name of the database a case written by hand calls what it calls.
+called = {e.op: e.name for e in op_db if not e.variant_test_name}
+
 
 def short(dtype):
     return str(dtype).removeprefix("torch.")

@@ -38,13 +38,15 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 	if (rc)
 		return -1;
 	r->samples = py_attr("opinfo", "samples", e);
-	return r->samples ? 0 : -1;
+	r->called = r->samples ? py_attr("opinfo", "called", e) : NULL;
+	return r->called ? 0 : -1;
 }
 
 void runcase_release(struct runcase *r)
 {
 	hostargs_release(&r->hostargs);
 	Py_CLEAR(r->samples);
+	Py_CLEAR(r->called);
 	Py_CLEAR(r->health);
 }
 
@@ -168,16 +170,35 @@ static int write_oracle_failure(struct runcase *r, const struct case_rec *c,
 }
 
 /*
+ * The database's name of what a case written by hand calls, which its budgets
+ * and legal outputs are known by; NULL where it calls something else.
+ */
+static const char *called_name(struct runcase *r, const struct case_rec *c,
+			       PyObject *sample)
+{
+	PyObject *name = NULL;
+
+	if (strcmp(c->suite, "opinfo"))
+		name = PyDict_GetItemWithError(r->called,
+					       PyTuple_GET_ITEM(sample, 0));
+	PyErr_Clear();	/* not hashable */
+	return name ? PyUnicode_AsUTF8(name) : NULL;
+}
+
+/*
  * What is to be written of a sample.  Where the reference refuses inputs that
  * are meant to be valid and the device doesn't, there is nothing to compare with;
  * where it takes inputs that are meant to be refused, there is no sample.
  */
 static int write_sample(struct runcase *r, const struct case_rec *c,
 			const struct form *v, int i,
-			const struct observation *o, PyObject *args,
-			PyObject *kwargs, struct err *e)
+			const struct observation *o, PyObject *sample,
+			PyObject *args, PyObject *kwargs, struct err *e)
 {
-	struct obsw ow = { .lab = r->lab, .blobs = r->blobs };
+	struct obsw ow = {
+		.lab = r->lab, .blobs = r->blobs,
+		.called = called_name(r, c, sample),
+	};
 	struct buf b = BUF_INIT;
 	int rc;
 
@@ -209,7 +230,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 	int rc = observe(&o, r->lab, PyTuple_GET_ITEM(sample, 0), args, kwargs, &how, e);
 
 	if (!rc)
-		rc = write_sample(r, c, v, i, &o, args, kwargs, e);
+		rc = write_sample(r, c, v, i, &o, sample, args, kwargs, e);
 	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
 	return rc;

@@ -48,6 +48,15 @@ judged 'pass cpu' 'sort as the reference' \
 	"sort x|$in|float32 4: 1 2 3 3; int64 4: 1 3 0 2|float32 4: 1 2 3 3; int64 4: 1 3 0 2"
 judged 'pass legal' 'a tie the other way' \
 	"sort x|$in|float32 4: 1 2 3 3; int64 4: 1 3 0 2|float32 4: 1 2 3 3; int64 4: 1 3 2 0"
+tie="sort x|$in|float32 4: 1 2 3 3; int64 4: 1 3 0 2|float32 4: 1 2 3 3; int64 4: 1 3 2 0"
+for called in '' sort; do
+	python3 make.py "$tie" | jq -c --arg c "$called" '.op = "my_sort" |
+		if $c != "" and .kind == "obs" then .called = $c else . end |
+		.id = "mine/my_sort/float32/plain"' >in
+	exits 0 "called '$called'" cts-compare -q in
+	is "$(jq -r .outcome out)" "$([ -z "$called" ] && echo fail || echo pass)" \
+		"a case that calls ${called:-nothing known} is judged as that"
+done
 judged fail 'in a stable sort' \
 	"sort x, stable=True|$in|float32 4: 1 2 3 3; int64 4: 1 3 0 2|float32 4: 1 2 3 3; int64 4: 1 3 2 0"
 judged fail 'the same element twice' \

@@ -28,6 +28,12 @@ for device in cpu lazy; do
 	cmp_file got want.ids 'with one verdict each'
 done
 
+cts-enum -d cpu -l 2 --suite strides 2>err | grep tail_of_vector/float32 |
+	cts-exec 2>>err >by_hand.jsonl
+is "$(jq -r 'select(.kind == "obs") | .called // "-"' by_hand.jsonl | xargs)" \
+	'erfinv digamma lgamma exp neg - sigmoid abs' 'what a case calls is told'
+exits 0 'in valid records' valid by_hand.jsonl
+
 cts-exec -d lazy cases.jsonl 2>err >again.jsonl
 without_times run.jsonl >a
 without_times again.jsonl >b

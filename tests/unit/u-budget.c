@@ -10,7 +10,7 @@ static struct budget find(const char *op, const char *dtype,
 			  const char *variant, const char *args)
 {
 	struct budget_key key = {
-		.suite = "opinfo", .op = op, .variant = variant,
+		.suite = "opinfo", .op = op, .called = op, .variant = variant,
 		.args = args, .dtype = dtype, .dt = dtype_find(dtype),
 	};
 	struct budget out;
