@@ -51,6 +51,11 @@ static const struct { const char *key, *name; } sets[] = {
 	[ITEM_INPLACE_DTYPES] = { "inplace_dtypes", "inplace" },
 	[ITEM_OUT_DTYPES] = { "out_dtypes", "out" },
 	[ITEM_ERROR_DTYPES] = { "error_dtypes", "errors" },
+	[ITEM_TINY_DTYPES] = { "tiny_dtypes", "tiny" },
+	[ITEM_EDGE_DTYPES] = { "edge_dtypes", "edges" },
+	[ITEM_PREFIX_DTYPES] = { "prefix_dtypes", "prefix" },
+	[ITEM_SCALAR_DTYPES] = { "scalar_dtypes", "scalar" },
+	[ITEM_SUBSET_DTYPES] = { "subset_dtypes", "subsets" },
 };
 _Static_assert(sizeof(sets) / sizeof(*sets) == ITEM_NSETS, "all sets");
 
@@ -222,7 +227,9 @@ static void add_suites(struct buf *b, const char *folder)
 /* The cache's folder for this PyTorch (new); *torch: its version (new). */
 static char *cache_dir(char **torch, struct err *e)
 {
-	static const char *const asking[] = { "opinfo", "suite" };
+	static const char *const asking[] = {
+		"opinfo", "derive", "suite",
+	};
 	struct buf b = BUF_INIT;
 	char *path, *root, *dir = NULL, hex[65], safe[80];
 	size_t i;
@@ -240,7 +247,7 @@ static char *cache_dir(char **torch, struct err *e)
 	}
 	buf_addstr(&b, CTS_VERSION);
 	/* What asks PyTorch is part of the answer. */
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < sizeof(asking) / sizeof(*asking); i++) {
 		free(path);
 		path = xasprintf("%s/shim/%s.py", prog_root(), asking[i]);
 		buf_read_file(&b, path, 1 << 20, NULL);

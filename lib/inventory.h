@@ -26,6 +26,8 @@ int item_flag_find(const char *name);	/* "inplace"; -1 if unknown */
 enum item_set {
 	ITEM_FORWARD, ITEM_BACKWARD, ITEM_INPLACE_DTYPES, ITEM_OUT_DTYPES,
 	ITEM_ERROR_DTYPES,
+	ITEM_TINY_DTYPES, ITEM_EDGE_DTYPES, ITEM_PREFIX_DTYPES,
+	ITEM_SCALAR_DTYPES, ITEM_SUBSET_DTYPES,
 	ITEM_NSETS
 };
 int item_set_find(const char *name);	/* "backward"; -1 if unknown */

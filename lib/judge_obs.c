@@ -428,6 +428,36 @@ static bool is_empty(const struct obs *o, int i)
 	       !o->dev.outs[i].t.numel;
 }
 
+static bool holds(const cJSON *a, double x)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, a)
+		if (cJSON_IsNumber(item) && item->valuedouble == x)
+			return true;
+	return false;
+}
+
+/* Results that a write to the inputs' memory changed: the reference's share. */
+static void judge_follows(const struct obs *o, const cJSON *ref, bool relaid,
+			  struct marks *m)
+{
+	size_t i;
+
+	for (i = 0; o->follows && i < o->dev.n; i++) {
+		const struct value *v = &o->dev.outs[i];
+		const char *r = item_text(ref, (int)i);
+		bool shares = !strncmp(r, "in", 2);
+
+		if (!v->is_tensor || !v->t.numel || !v->t.strides ||
+		    (relaid && !*r))
+			continue;
+		mark(m, CHECK_ALIASING, holds(o->follows, (double)i) == shares,
+		     shares ? "memory of its own" : "memory of an input",
+		     shares ? r : "fresh");
+	}
+}
+
 /* "in0=" shares with input 0 and is that very object. */
 static void judge_alias(const struct obs *o, struct marks *m)
 {
@@ -453,16 +483,7 @@ static void judge_alias(const struct obs *o, struct marks *m)
 		if (r[rn])
 			mark(m, CHECK_OUT, !strcmp(d, r), *d ? d : "fresh", r);
 	}
-}
-
-static bool holds(const cJSON *a, double x)
-{
-	const cJSON *item;
-
-	cJSON_ArrayForEach(item, a)
-		if (cJSON_IsNumber(item) && item->valuedouble == x)
-			return true;
-	return false;
+	judge_follows(o, ref, relaid, m);
 }
 
 static void judge_mutation(const struct obs *o, struct marks *m)

@@ -183,6 +183,7 @@ struct ask {
 	const struct tensor *out[3];
 	size_t n;
 	double eps;
+	bool hermitian;		/* not only symmetric */
 	const char *why;
 };
 
@@ -443,6 +444,149 @@ static bool ask_lu_factor(struct ask *q, int64_t b)
 	return ok;
 }
 
+/* x becomes (I - tau v v^H) x; v is 0 up to i, 1 there, then column i of f. */
+static void reflect(struct mat *x, const struct mat *f, int64_t i,
+		    double _Complex tau)
+{
+	int64_t r, c;
+
+	for (c = 0; c < x->n; c++) {
+		double _Complex s = AT(*x, i, c);
+
+		for (r = i + 1; r < x->m; r++)
+			s += mul(conj(AT(*f, r, i)), AT(*x, r, c));
+		s = mul(tau, s);
+		AT(*x, i, c) -= s;
+		for (r = i + 1; r < x->m; r++)
+			AT(*x, r, c) -= mul(AT(*f, r, i), s);
+	}
+}
+
+/* Is that reflection unitary? */
+static bool unitary(const struct mat *f, int64_t i, double _Complex tau,
+		    double eps)
+{
+	double v = 1, t = creal(mul(tau, conj(tau)));
+	int64_t r;
+
+	for (r = i + 1; r < f->m; r++)
+		v += creal(mul(AT(*f, r, i), conj(AT(*f, r, i))));
+	return fabs(t * v - 2 * creal(tau)) <= eps * (double)(f->m + 2) *
+		fmax(1, fabs(creal(tau)));
+}
+
+/* R above the diagonal, the reflections whose product is Q below it. */
+static bool ask_geqrf(struct ask *q, int64_t b)
+{
+	struct mat a = mat_of(q->in, b), f = mat_of(q->out[0], b);
+	int64_t k = a.m < a.n ? a.m : a.n, i, j;
+	struct mat t = diag_of(q->out[1], b, k, k), x = mat_new(a.m, a.n);
+	bool ok = true;
+
+	for (i = 0; i < a.m; i++)
+		for (j = i; j < a.n; j++)
+			AT(x, i, j) = AT(f, i, j);
+	for (i = k - 1; i >= 0 && ok; i--) {
+		ok = unitary(&f, i, AT(t, i, i), q->eps) ||
+			fail(q, "a reflection is not unitary");
+		reflect(&x, &f, i, AT(t, i, i));
+	}
+	ok = ok && (near(&x, &a, q->eps) || fail(q, "Q R is not the input"));
+	mat_free(&a);
+	mat_free(&f);
+	mat_free(&t);
+	mat_free(&x);
+	return ok;
+}
+
+static double _Complex turned(const struct ask *q, double _Complex z)
+{
+	return q->hermitian ? conj(z) : z;
+}
+
+/* x becomes L x L', where L is I but for rows from on of column c of f. */
+static void eliminate(const struct ask *q, struct mat *x, const struct mat *f,
+		      int64_t c, int64_t from)
+{
+	int64_t i, j;
+
+	for (i = from; i < x->m; i++)
+		for (j = 0; j < x->n; j++)
+			AT(*x, i, j) += mul(AT(*f, i, c), AT(*x, c, j));
+	for (j = from; j < x->n; j++)
+		for (i = 0; i < x->m; i++)
+			AT(*x, i, j) += mul(turned(q, AT(*f, j, c)),
+					    AT(*x, i, c));
+}
+
+/* Rows and columns a and b of x change places. */
+static void exchange(struct mat *x, int64_t a, int64_t b)
+{
+	double _Complex z;
+	int64_t i;
+
+	for (i = 0; i < x->n; i++) {
+		z = AT(*x, a, i);
+		AT(*x, a, i) = AT(*x, b, i);
+		AT(*x, b, i) = z;
+	}
+	for (i = 0; i < x->m; i++) {
+		z = AT(*x, i, a);
+		AT(*x, i, a) = AT(*x, i, b);
+		AT(*x, i, b) = z;
+	}
+}
+
+/* Pivot number k of n, and that of a block of two twice. */
+static bool pivot_ok(const struct tensor *piv, int64_t at, int64_t k,
+		     int64_t n, int64_t *p)
+{
+	*p = dtype_get_int(piv->dt, piv->p, (size_t)(at + k));
+	if (*p > 0)
+		return *p > k && *p <= n;
+	return k > 0 && -*p > k && *p >= -n &&
+		*p == dtype_get_int(piv->dt, piv->p, (size_t)(at + k - 1));
+}
+
+/*
+ * L and D in one matrix, with pivots as LAPACK's sytrf has them for the lower
+ * half: two equal negative ones are a block of two.
+ */
+static bool ask_ldl(struct ask *q, int64_t b)
+{
+	struct mat a = mat_of(q->in, b), f = mat_of(q->out[0], b);
+	struct mat x = mat_new(a.m, a.n);
+	const struct tensor *piv = q->out[1];
+	double grow = largest(&a);
+	int64_t k, p, n = a.m;
+	bool ok = true;
+
+	for (k = n - 1; k >= 0 && ok; k--) {
+		ok = pivot_ok(piv, b * n, k, n, &p) ||
+			fail(q, "a pivot out of range");
+		if (!ok)
+			break;
+		AT(x, k, k) = AT(f, k, k);
+		if (p < 0) {
+			AT(x, k - 1, k - 1) = AT(f, k - 1, k - 1);
+			AT(x, k, k - 1) = AT(f, k, k - 1);
+			AT(x, k - 1, k) = turned(q, AT(f, k, k - 1));
+		}
+		grow = fmax(grow, largest(&x));
+		eliminate(q, &x, &f, k, k + 1);
+		if (p < 0)
+			eliminate(q, &x, &f, k - 1, k + 1);
+		exchange(&x, k, (p < 0 ? -p : p) - 1);
+		k -= p < 0;
+	}
+	ok = ok && (distance(&x, &a) <= q->eps * (double)(2 * n) * grow ||
+		    fail(q, "L D L' is not the input"));
+	mat_free(&a);
+	mat_free(&f);
+	mat_free(&x);
+	return ok;
+}
+
 /* What a factor's shape must be, in terms of the input's m, n, k. */
 static const struct kind {
 	const char *name;
@@ -458,6 +602,8 @@ static const struct kind {
 	{ "qr", 2, "mm", ask_qr, false },
 	{ "lu", 3, "mmm", ask_lu, false },
 	{ "lu_factor", 2, "mi", ask_lu_factor, false },
+	{ "geqrf", 2, "mv", ask_geqrf, false },
+	{ "ldl_factor", 2, "mi", ask_ldl, false },
 };
 
 static const struct kind *kind_find(const char *name)
@@ -492,6 +638,8 @@ static bool sizes_ok(const struct kind *k, const struct ask *q)
 		return ROWS(t[0]) == m && COLS(t[0]) >= least &&
 			COLS(t[1]) == least && COLS(t[2]) >= least &&
 			ROWS(t[2]) == n;
+	if (k->ask == ask_ldl && m != n)
+		return false;
 	if (k->ask == ask_eigh || k->ask == ask_eig)
 		return m == n && COLS(t[0]) == n && ROWS(t[1]) == n &&
 			COLS(t[1]) == n;
@@ -563,6 +711,7 @@ enum legal_answer legal_matrix(const char *kind, const struct obs *o,
 		*why = "the eigenvalues are others";
 		return LEGAL_NO;
 	}
+	q.hermitian = strstr(o->args, "hermitian=True");
 	q.eps = ldexp(16, -q.in->dt->mantissa);
 	for (b = 0; b < batch; b++) {
 		if (!k->ask(&q, b)) {

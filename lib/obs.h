@@ -68,7 +68,8 @@ struct obs {
 	size_t ninputs;
 	struct result ref, dev, hp;
 	const cJSON *json;		/* the record, for the lists below */
-	const cJSON *alias, *mutated, *guard, *guard_ref, *where, *version;
+	const cJSON *alias, *follows, *mutated, *guard, *guard_ref, *where;
+	const cJSON *version;
 	const cJSON *sensitivity;
 	const char *repeat;
 	void *mem;			/* private */

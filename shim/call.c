@@ -104,6 +104,29 @@ static PyObject *lay_tensor(struct walk *w, PyObject *o)
 	return made;
 }
 
+/* Count used, which stands for src in the call, as the next tensor. */
+static void count_tensor(struct walk *w, ctt src, ctt used)
+{
+	struct call *c = w->c;
+
+	c->originals = xgrow(c->originals, &c->originals_cap, c->n + 1,
+			     sizeof(*c->originals));
+	if (w->api->meta(src, &c->originals[c->n]))
+		memset(&c->originals[c->n], 0, sizeof(*c->originals));
+	c->tensors = xgrow(c->tensors, &c->cap, c->n + 1, sizeof(ctt));
+	c->tensors[c->n++] = used;
+}
+
+/* What stays on the host is the same there and here, and counts as others. */
+static PyObject *convert_host(struct walk *w, PyObject *o)
+{
+	ctt t;
+
+	if (w->api->is_tensor(o) && !w->api->from_py(o, &t))
+		count_tensor(w, t, t);
+	return Py_NewRef(o);
+}
+
 static PyObject *convert_tensor(struct walk *w, PyObject *o)
 {
 	ctt src, copy;
@@ -115,15 +138,8 @@ static PyObject *convert_tensor(struct walk *w, PyObject *o)
 		w->api->free(src);
 		goto fail;
 	}
-	w->c->originals = xgrow(w->c->originals, &w->c->originals_cap,
-				w->c->n + 1, sizeof(*w->c->originals));
-	if (w->api->meta(src, &w->c->originals[w->c->n]))
-		memset(&w->c->originals[w->c->n], 0,
-		       sizeof(*w->c->originals));
+	count_tensor(w, src, copy);
 	w->api->free(src);
-	w->c->tensors = xgrow(w->c->tensors, &w->c->cap, w->c->n + 1,
-			      sizeof(ctt));
-	w->c->tensors[w->c->n++] = copy;
 	if (w->api->to_py(copy, &out))
 		goto fail;
 	return out;
@@ -161,7 +177,7 @@ static PyObject *convert_seq(struct walk *w, PyObject *o, int depth)
 		PyObject *made;
 
 		if (depth == 0 && i < 64 && w->host >> i & 1)
-			made = Py_NewRef(item);
+			made = convert_host(w, item);
 		else
 			made = convert(w, item, depth + 1);
 		if (!made)

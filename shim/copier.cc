@@ -324,6 +324,61 @@ int ctt_copier_changes(ctt_copier c,
 	});
 }
 
+namespace {
+
+at::Tensor private_copy(const at::Tensor &t)
+{
+	return ctt_detail::to_host(t.detach()).resolve_conj().resolve_neg()
+		.contiguous().clone();
+}
+
+// Every bit the other way round; of a truth value the only one that it has.
+at::Tensor flipped(const at::Tensor &t)
+{
+	at::Tensor f = t.clone();
+	auto p = static_cast<unsigned char *>(f.mutable_data_ptr());
+	const unsigned char mask = f.scalar_type() == at::kBool ? 1 : 0xff;
+
+	for (size_t i = 0; i < f.nbytes(); i++)
+		p[i] = static_cast<unsigned char>(p[i] ^ mask);
+	return f;
+}
+
+} // namespace
+
+int ctt_copier_follow(ctt_copier c, const ctt *outs, size_t n, bool *follow)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+		std::vector<at::Tensor> was, kept;
+
+		for (size_t i = 0; i < n; i++)
+			was.push_back(private_copy(outs[i]->t));
+		for (auto &kv : c->stores)
+			kept.push_back(private_copy(kv.second->flat));
+		size_t k = 0;
+		for (auto &kv : c->stores)
+			kv.second->flat.copy_(flipped(kept[k++]));
+		for (size_t i = 0; i < n; i++)
+			follow[i] = !same_bits(was[i],
+					       private_copy(outs[i]->t));
+		k = 0;
+		for (auto &kv : c->stores)
+			kv.second->flat.copy_(kept[k++]);
+	});
+}
+
+int64_t ctt_copier_bytes(ctt_copier c)
+{
+	int64_t n = 0;
+
+	if (!c->whole.empty())
+		return -1;
+	for (auto &kv : c->stores)
+		n += static_cast<int64_t>(kv.second->before.nbytes());
+	return n;
+}
+
 void ctt_copier_free(ctt_copier c)
 {
 	guarded([&] { delete c; });

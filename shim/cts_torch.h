@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 3
+#define CTT_ABI 4
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -74,6 +74,7 @@ enum ctt_values {
 	CTT_VALUES_AS_IS,
 	CTT_VALUES_SPECIAL,	/* NaN, infinities, zeros, subnormals, extremes */
 	CTT_VALUES_WIDE,	/* integers that float32 or 32 bits can't hold */
+	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */
 };
 
 struct ctt_lay {
@@ -140,6 +141,14 @@ struct ctt_api {
 	int (*copier_changes)(ctt_copier c,
 			      void (*fn)(void *ctx, const struct ctt_change *),
 			      void *ctx);
+	/*
+	 * Flip every bit of the storages that were copied as such, see which of n
+	 * dense tensors change with them, and put the bits back.
+	 */
+	int (*copier_follow)(ctt_copier c, const ctt *outs, size_t n,
+			     bool *follow);
+	/* How large these storages are; -1: some input has no such. */
+	int64_t (*copier_bytes)(ctt_copier c);
 	void (*copier_free)(ctt_copier c);
 
 	/* The CPU's default generator. */

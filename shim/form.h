@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "cts_torch.h"
 
 struct form {
@@ -14,7 +15,8 @@ struct form {
 	const char *mode;	/* of opinfo.samples: how it is called */
 	struct ctt_lay lay;	/* of its operands, one at a time and all */
 	bool must_raise;	/* inputs that the reference refuses */
-	bool twice;		/* run on the device again and compare */
+	bool twice;		/* on the device with other values, twice so */
+	uint64_t host;		/* positional arguments that stay on the CPU */
 };
 
 const struct form *form_find(const char *name);	/* NULL: unknown */

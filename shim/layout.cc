@@ -212,6 +212,8 @@ bool takes_values(const at::Tensor &t, ctt_values values)
 	if (values == CTT_VALUES_SPECIAL)
 		return s == at::kFloat || s == at::kDouble ||
 		       s == at::kHalf || s == at::kBFloat16;
+	if (values == CTT_VALUES_OTHER)
+		return at::isFloatingType(s) || at::isComplexType(s);
 	if (values == CTT_VALUES_WIDE)
 		return at::isIntegralType(s, false) && s <= at::kLong;
 	return false;
@@ -225,7 +227,9 @@ at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
 	if (!takes_values(src, lay.values) || !src.numel())
 		return v;
 	v = v.clone();
-	if (lay.values == CTT_VALUES_SPECIAL)
+	if (lay.values == CTT_VALUES_OTHER)
+		v = v.flatten().flip(0).mul(0.5).view(v.sizes());
+	else if (lay.values == CTT_VALUES_SPECIAL)
 		put_specials(v, lay.seed);
 	else
 		put_wide(v, lay.seed);

@@ -7,6 +7,8 @@
 #include "xalloc.h"
 
 #define LEAVES_MAX 1024
+/* Memory is not written to and looked at again beyond so many bytes. */
+#define FOLLOW_MAX (256 << 10)
 
 static int64_t now_us(void)
 {
@@ -240,6 +242,60 @@ static void note_aliases(struct side *s, const struct lab *lab,
 		s->alias[i] = alias_of(s, i, lab, c);
 }
 
+/* Whether an output is said to share memory. */
+static bool any_shared(const struct side *s)
+{
+	size_t i;
+
+	for (i = 0; s->alias && i < s->n; i++)
+		if (*s->alias[i])
+			return true;
+	return false;
+}
+
+/* Whether a write to the memory below it would show in the leaf. */
+static bool shows_writes(const struct leaf *l)
+{
+	return l->is_tensor && l->bytes && l->n && !l->meta.nested &&
+		!l->meta.zerotensor && !l->meta.quantized &&
+		l->meta.layout == CTT_STRIDED && l->meta.storage;
+}
+
+/*
+ * Write to the inputs' memory and see which outputs change with it: whether
+ * they share it is then no matter of what the device says of its storages.
+ */
+static void note_follows(struct side *s, const struct lab *lab,
+			 const struct call *c)
+{
+	ctt *t;
+	size_t *at, i, n = 0;
+	bool *follow;
+	int64_t bytes = lab->api->copier_bytes(c->copier);
+
+	if (!c->n || bytes < 0)
+		return;
+	for (i = 0; i < s->n; i++)
+		bytes += (int64_t)s->leaf[i].n;
+	if (bytes > FOLLOW_MAX)
+		return;
+	t = xcalloc(s->n + 1, sizeof(*t));
+	at = xcalloc(s->n + 1, sizeof(*at));
+	follow = xcalloc(s->n + 1, sizeof(*follow));
+	for (i = 0; i < s->n; i++)
+		if (shows_writes(&s->leaf[i])) {
+			t[n] = s->leaf[i].t;
+			at[n++] = i;
+		}
+	s->followed = n && !lab->api->copier_follow(c->copier, t, n, follow);
+	for (i = 0; s->followed && i < n; i++)
+		if (follow[i])
+			at[s->nfollows++] = at[i];
+	s->follows = at;
+	free(t);
+	free(follow);
+}
+
 static void note_reached(void *ctx, const char *overload, const char *where)
 {
 	struct observation *o = ctx;
@@ -443,6 +499,9 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 	Py_DECREF(ret);
 	if (lab->api->copier_changes(c->copier, note_change, s) && !s->raised)
 		raise_text(s, lab->api->error_type(), lab->api->error());
+	if (o && s == &o->dev && !s->raised && (o->prove || any_shared(s) ||
+						any_shared(model)))
+		note_follows(s, lab, c);
 	if (s->nchange)
 		qsort(s->change, s->nchange, sizeof(*s->change), by_input);
 	if (!model)
@@ -641,12 +700,58 @@ static void side_release(struct side *s, const struct lab *lab)
 	}
 	free(s->alias);
 	free(s->moved);
+	free(s->follows);
 	free(s->written);
 	free(s->leaf);
 	free(s->change);
 	free(s->type);
 	free(s->message);
 	buf_release(&s->tree);
+}
+
+/* The call on copies for a device, for what it leaves behind alone. */
+static bool call_once(const struct lab *lab, PyObject *fn, PyObject *args,
+		      PyObject *kwargs, const char *device,
+		      const struct how *how)
+{
+	PyObject *ret = NULL;
+	struct call c;
+	struct err e;
+
+	if (!call_init(&c, lab->api, &lab->types, args, kwargs, device, 0,
+		       how->host, &e)) {
+		lab->api->cpu_seed(how->seed);
+		ret = PyObject_Call(fn, c.args, c.kwargs);
+		call_release(&c, lab->api);
+	}
+	PyErr_Clear();
+	Py_XDECREF(ret);
+	return ret;
+}
+
+/*
+ * The device has the call once with other values in the same places, so that
+ * what it remembers of a call is not right by chance.
+ */
+static void run_others(const struct lab *lab, PyObject *fn, PyObject *args,
+		       PyObject *kwargs, const struct how *how)
+{
+	struct ctt_lay lay = { .values = CTT_VALUES_OTHER };
+	PyObject *a, *k;
+	bool applied;
+	struct err e;
+
+	if (call_lay(lab->api, &lab->types, args, kwargs, &lay, -1, &a, &k,
+		     &applied, &e)) {
+		PyErr_Clear();
+		return;
+	}
+	/* What the CPU refuses is nothing to ask a device. */
+	if (applied && call_once(lab, fn, a, k, "cpu", how) &&
+	    !call_once(lab, fn, a, k, lab->adapter.dev.string, how))
+		settle(lab);
+	Py_DECREF(a);
+	Py_DECREF(k);
 }
 
 /* Once more on the device, with nothing changed. */
@@ -674,6 +779,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    struct err *e)
 {
 	memset(o, 0, sizeof(*o));
+	o->prove = how->prove;
 	buf_init(&o->ref.tree);
 	buf_init(&o->dev.tree);
 	buf_init(&o->hp.tree);
@@ -682,6 +788,8 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	/* What the reference can't even be given is no test of a device. */
 	if (o->ref.raised && !strcmp(o->ref.type, "set-up"))
 		return 0;
+	if (how->twice && !o->random && !o->ref.raised)
+		run_others(lab, fn, args, kwargs, how);
 	if (run_dev(o, &o->dev, lab, fn, args, kwargs, how, e))
 		return -1;
 	forgive_turned(&o->dev, &o->ref);

@@ -45,6 +45,9 @@ struct side {
 	uint32_t *moved;		/* per input: its version counter's steps */
 	size_t nmoved;
 	char **alias;			/* per leaf: "in0", "in0=", "out1", "" */
+	size_t *follows;		/* outputs that a write to inputs changes */
+	size_t nfollows;
+	bool followed;			/* that was looked at */
 };
 
 /* An overload that was reached, and what served it. */
@@ -62,8 +65,9 @@ struct observation {
 	size_t ngiven;
 	struct reached *reached;
 	size_t nreached, reached_cap;
+	bool prove;			/* by writes, what shares memory */
 	bool random;			/* the reference drew random numbers */
-	bool same;			/* every output of dev is ref's, bitwise */
+	bool same;			/* dev is ref, bit for bit */
 	bool repeated, repeat_same;
 };
 
@@ -72,8 +76,9 @@ struct how {
 	uint64_t seed;
 	uint64_t host;		/* positional arguments that stay on the CPU */
 	bool random;		/* known to draw random numbers */
+	bool prove;		/* write to inputs to see what shares memory */
 	bool fixed;		/* its results are known, whatever it draws */
-	bool twice;		/* on the device, to see whether it repeats */
+	bool twice;		/* on the device after other values: does it repeat? */
 };
 
 /*

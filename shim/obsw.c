@@ -268,6 +268,21 @@ static bool any_alias(const struct side *s)
 	return false;
 }
 
+/* Which outputs share memory with the inputs, where any does or says so. */
+static void follows(struct jw *w, const struct observation *o)
+{
+	size_t i;
+
+	if (!o->dev.followed || (!o->dev.nfollows && !any_alias(&o->ref) &&
+				 !any_alias(&o->dev)))
+		return;
+	jw_key(w, "follows");
+	jw_arr(w);
+	for (i = 0; i < o->dev.nfollows; i++)
+		jw_int(w, (int64_t)o->dev.follows[i]);
+	jw_arr_end(w);
+}
+
 static void versions(struct jw *w, const struct side *s)
 {
 	size_t i;
@@ -450,6 +465,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 		side(&x, "hp", &o->hp, keep);
 	if (any_alias(&o->ref) || any_alias(&o->dev))
 		both(&x.w, "alias", o, aliases);
+	follows(&x.w, o);
 	if (!o->ref.raised && !o->dev.raised &&
 	    (any_moved(&o->ref) || any_moved(&o->dev)))
 		both(&x.w, "version", o, versions);

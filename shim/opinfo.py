@@ -10,6 +10,7 @@ from torch.autograd.gradcheck import GradcheckError
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import SampleInput, UnaryUfuncInfo
 
+import derive
 import suite
 
 warnings.simplefilter("ignore")
@@ -150,6 +151,16 @@ def refuses(fn, args, kwargs):
         return True
 
 
+def takes(mode):
+    """Whether that mode has a sample."""
+    def holds(entry, dtype):
+        try:
+            return any(True for _ in MODES[mode](entry, dtype)[1])
+        except Exception:
+            return False
+    return holds
+
+
 def names_where(holds, entry, dtypes):
     return sorted(short(d) for d in dtypes if holds(entry, d))
 
@@ -161,6 +172,10 @@ def describe(entry):
     dense = [t for s in batch for t in tensors((s.input, s.args, s.kwargs))
              if t.layout is torch.strided]
     kind = {c.__name__ for c in type(entry).__mro__}
+    arithmetic = bool(kind & {"UnaryUfuncInfo", "BinaryUfuncInfo",
+                              "ReductionOpInfo"})
+    first = [main] if main else []
+    sizes = entry.dtypes if arithmetic else first
     return {
         "v": 1, "kind": "opinfo", "id": "", "run": "",
         "op": key_of(entry), "name": entry.name,
@@ -170,6 +185,13 @@ def describe(entry):
         "backward_dtypes": sorted(short(d) for d in entry.backward_dtypes),
         "inplace_dtypes": names_where(takes_inplace, entry, entry.dtypes),
         "out_dtypes": names_where(takes_out, entry, entry.dtypes),
+        "tiny_dtypes": names_where(takes("tiny"), entry, sizes),
+        "edge_dtypes": names_where(takes("edges"), entry, sizes),
+        "prefix_dtypes": names_where(takes("prefix"), entry, first),
+        "scalar_dtypes": names_where(takes("host_scalar"), entry, entry.dtypes)
+        if "BinaryUfuncInfo" in kind else [],
+        "subset_dtypes": names_where(takes("backward_subsets"), entry, first)
+        if entry.supports_autograd else [],
         "error_dtypes": sorted(map(short, entry.dtypes))
         if has_errors(entry, main) else [],
         "supports_out": bool(entry.supports_out),
@@ -184,8 +206,7 @@ def describe(entry):
         "has_ref": callable(entry.ref) and
         getattr(entry.ref, "__name__", "") != "_NOTHING",
         "error_inputs": entry.error_inputs_func is not None,
-        "arithmetic": bool(kind & {"UnaryUfuncInfo", "BinaryUfuncInfo",
-                                   "ReductionOpInfo"}),
+        "arithmetic": arithmetic,
         "has_many": any(t.numel() > 1 for t in dense),
         "has_rank2": any(t.dim() > 1 and min(t.shape[-2:]) > 1
                          for t in dense),
@@ -466,7 +487,43 @@ def gradcheck(entry, dtype):
     return None, each()
 
 
+FEW = 12            # samples that others are made from
+
+
+def plain(entry, dtype):
+    """(args, kwargs) of the first samples, as far as the generator comes."""
+    return [((s.input, *s.args), s.kwargs)
+            for s in first_samples(entry, dtype, FEW)]
+
+
+def at_sizes(shapes):
+    def mode(entry, dtype):
+        return entry.op, derive.at_sizes(entry.op, plain(entry, dtype),
+                                         dtype, shapes)
+    return mode
+
+
+def prefix(entry, dtype):
+    return None, ((args, kwargs, run) for args, kwargs, run in
+                  derive.prefixes(entry.op, plain(entry, dtype)))
+
+
+def host_scalar(place):
+    def mode(entry, dtype):
+        return entry.op, derive.with_scalar(plain(entry, dtype), place)
+    return mode
+
+
+def backward_subsets(entry, dtype):
+    fn, batch = with_gradients()(entry, dtype)
+    return fn, derive.by_subsets(list(itertools.islice(batch, FEW)))
+
+
 MODES = {
+    "tiny": at_sizes(derive.tiny), "edges": at_sizes(derive.edges),
+    "prefix": prefix, "host_scalar": host_scalar(1),
+    "host_scalar_first": host_scalar(0),
+    "backward_subsets": backward_subsets,
     "sensitivity": sensitivity, "gradcheck": gradcheck,
     "call": call, "errors": errors, "inplace": inplace,
     "out": with_out(out_right), "out_stepped": with_out(out_stepped),

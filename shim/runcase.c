@@ -220,10 +220,12 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 {
 	struct how how = {
 		.seed = seed_for_case(c->id, c->seed) + (uint64_t)i,
-		.host = hostargs_of(&r->hostargs, c->op),
+		.host = hostargs_of(&r->hostargs, c->op) | v->host,
 		.random = PyTuple_GET_ITEM(sample, 3) == Py_True,
 		/* A case written by hand says itself what not to compare. */
 		.fixed = strcmp(c->suite, "opinfo") && strcmp(c->suite, "aten"),
+		/* What has no cause to share is looked at once a case. */
+		.prove = i == 0,
 		.twice = v->twice && strcmp(c->oracle, "metadata"),
 	};
 	struct observation o;

@@ -150,4 +150,26 @@ judged 'pass legal' 'lu_factor with its pivots' \
 judged fail 'lu_factor with a pivot out of range' \
 	"linalg.lu_factor x|$lu|float32 2x2: 1 2 -1 5; int32 2: 1 2|float32 2x2: -1 3 -1 5; int32 2: 3 2"
 
+judged 'pass legal' 'geqrf with the other sign' \
+	'geqrf x|float32 2x1: 3 4|float32 2x1: -5 0.5; float32 1: 1.6|float32 2x1: 5 -2; float32 1: 0.4'
+judged fail 'a reflection that is none' \
+	'geqrf x|float32 2x1: 3 4|float32 2x1: -5 0.5; float32 1: 1.6|float32 2x1: 5 -2; float32 1: 0.5'
+judged fail 'the reflection of another matrix' \
+	'geqrf x|float32 2x1: 3 4|float32 2x1: -5 0.5; float32 1: 1.6|float32 2x1: 5 -1; float32 1: 1'
+in='float32 2x2: 2 1 1 2'
+ref='float32 2x2: 2 0 0.5 1.5; int32 2: 1 2'
+judged 'pass legal' 'ldl_factor with the other of two equal pivots' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 2 0 0.5 1.5; int32 2: 2 2"
+judged fail 'a wrong factor' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 2 0 0.6 1.5; int32 2: 2 2"
+judged fail 'a pivot out of range' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 2 0 0.5 1.5; int32 2: 3 2"
+in='float32 2x2: 0 1 1 0'
+ref='float32 2x2: 0 0 1 0; int32 2: -2 -2'
+judged 'pass legal' 'a block of two, with another unused half' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 0 9 1 0; int32 2: -2 -2"
+judged fail 'half a block' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 0 9 1 0; int32 2: 1 -2"
+judged fail 'a wrong block of two' \
+	"linalg.ldl_factor x|$in|$ref|float32 2x2: 0 0 2 0; int32 2: -2 -2"
 done_testing

@@ -188,7 +188,22 @@ void view_copy(Site &s)
 }
 
 /* A result that equals an argument comes back as a view of it. */
-void copy_view(Site &s)
+/* a's memory below a storage that knows nothing of it. */
+Tensor in_secret(const Tensor &a)
+{
+	auto own = std::make_unique<Tensor>(a);
+	c10::Storage hidden(c10::Storage::use_byte_size_t(),
+	    a.storage().nbytes(),
+	    c10::DataPtr(const_cast<void *>(a.storage().data()),
+	        own.get(), [](void *p) { delete static_cast<Tensor *>(p); },
+	        a.device()));
+
+	own.release();
+	return at::empty({0}, a.options()).set_(hidden, a.storage_offset(),
+	    a.sizes(), a.strides());
+}
+
+void share(Site &s, bool hidden)
 {
 	run_map(s, [&](const Tensor &t) {
 		if (!plain(t) || shares_arg(s, t))
@@ -203,9 +218,20 @@ void copy_view(Site &s)
 				        t.is_contiguous()) &&
 				    values_of(a).view({-1}).equal(
 				        values_of(t).view({-1})))
-					return a.view(t.sizes());
+					return (hidden ? in_secret(a) : a)
+					    .view(t.sizes());
 		return t;
 	});
+}
+
+void copy_view(Site &s)
+{
+	share(s, false);
+}
+
+void hidden_view(Site &s)
+{
+	share(s, true);
 }
 
 void no_bits(Site &s)
@@ -433,6 +459,8 @@ const Action contract_table[] = {
 	{"view_copy", "contract", AROUND, N_VIEW, "out", view_copy, nullptr},
 	{"copy_view", "contract", AROUND, N_TENSOR | N_FRESH, "out", copy_view,
 	    nullptr},
+	{"hidden_view", "contract", AFTER, N_TENSOR | N_FRESH, "out",
+	    hidden_view, nullptr},
 	{"no_bits", "contract", AROUND, N_VIEW, "out", no_bits, nullptr},
 	{"unwritten", "contract", AROUND, N_WRITE, "returns", unwritten,
 	    nullptr},

@@ -340,6 +340,15 @@ def copy_view():
     return x[0].item() == 9
 
 
+@check({"op": "clone", "do": "hidden_view"})
+def hidden_view():
+    x = T(1, 2)
+    y = x.clone()
+    y[0] = 9
+    return x[0].item() == 9 and \
+        x.untyped_storage()._cdata != y.untyped_storage()._cdata
+
+
 @check({"op": "_conj", "do": "no_bits"})
 def no_bits():
     x = torch.tensor([1 + 2j], device=D)

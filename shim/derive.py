@@ -1,0 +1,196 @@
+"""Samples made from the database's own: at other sizes, of a part of a batch,
+with a scalar that stays on the host, with some of the gradients wanted."""
+import itertools
+import math
+
+import torch
+
+LARGE = 1 << 16     # elements: a result that grows faster than its operands
+EDGES = (31, 32, 33, 255, 256, 257, 1023, 1024, 1025)
+
+
+def rebuilt(value, f):
+    """value with each tensor in it replaced by what f makes of it."""
+    if isinstance(value, torch.Tensor):
+        return f(value)
+    if type(value) in (tuple, list):
+        return type(value)(rebuilt(v, f) for v in value)
+    if type(value) is dict:
+        return {k: rebuilt(v, f) for k, v in value.items()}
+    return value
+
+
+def tensors(value):
+    found = []
+    rebuilt(value, found.append)
+    return found
+
+
+def result_size(fn, args, kwargs):
+    """How many elements the CPU's result has, -1 where it refuses; on copies,
+    for what it may write to."""
+    try:
+        return sum(t.numel() for t in tensors(fn(
+            *rebuilt(args, torch.clone), **rebuilt(kwargs, torch.clone))))
+    except Exception:
+        return -1
+
+
+def common_shape(args, kwargs, dtype):
+    """What the operands broadcast to; None where other sizes make no sense:
+    an operand is an index, a list, sparse, or has a shape of its own."""
+    ts = tensors((args, kwargs))
+    if not ts or len(ts) != sum(isinstance(v, torch.Tensor) for v in
+                                (*args, *kwargs.values())) or not all(t.layout is torch.strided and t.numel() and
+                         not t.is_quantized and
+                         t.dtype in (dtype, torch.bool) for t in ts):
+        return None
+    try:
+        return tuple(torch.broadcast_shapes(*(t.shape for t in ts)))
+    except RuntimeError:
+        return None
+
+
+def picked(t, shape):
+    """t's values, in an order without a period, as a tensor of that shape."""
+    at = (torch.arange(math.prod(shape)) * 2654435761 >> 7) % t.numel()
+    return t.detach().reshape(-1)[at].reshape(shape)
+
+
+def resized(args, kwargs, was, shape):
+    """The call with operands that broadcast to shape instead of was."""
+    def other(t):
+        lead = len(was) - t.dim()
+        keep = [1 if n == 1 and old != 1 else new for n, old, new in
+                zip(t.shape, was[lead:], shape[lead:])]
+        return picked(t, keep if shape else ())
+    return rebuilt(args, other), rebuilt(kwargs, other)
+
+
+def tiny(was):
+    """No dimensions; each of them 0 or 1; all of them 1."""
+    shapes = [was[:d] + (n,) + was[d + 1:]
+              for d in range(len(was)) for n in (0, 1)]
+    return [(), *shapes, *([(1,) * len(was)] if len(was) > 1 else [])]
+
+
+def edges(was):
+    """The last dimension around powers of two, in one row and two by turns."""
+    rows = len(was) - 1
+    return [((1 + i % 2,) + (1,) * (rows - 1) if rows else ()) + (edge,)
+            for i, edge in enumerate(EDGES)] if was else []
+
+
+def at_sizes(fn, batch, dtype, shapes):
+    """(args, kwargs) at the sizes that shapes() names, by turns of the samples
+    of most dimensions, as far as the CPU takes them."""
+    found = []
+    for args, kwargs in batch:
+        was = common_shape(args, kwargs, dtype)
+        if was is not None:
+            found.append((args, kwargs, was))
+    rank = max((len(f[2]) for f in found), default=0)
+    found = [f for f in found if len(f[2]) == rank]
+    for i in range(len(shapes((2,) * rank)) if found else 0):
+        for turn in range(min(len(found), 3)):
+            args, kwargs, was = found[(i + turn) % len(found)]
+            call = resized(args, kwargs, was, shapes(was)[i])
+            size = result_size(fn, *call)
+            if size > LARGE:
+                return
+            if size >= 0:
+                yield call
+                break
+
+
+def heads(value, n, k):
+    """value with each tensor of n rows cut to its first k."""
+    return rebuilt(value, lambda t: t[:k] if t.dim() and t.shape[0] == n
+                   else t)
+
+
+def whole_and_part(fn, n, k):
+    """fn made into a call that gives the first k rows of its result, and its
+    result for the first k rows."""
+    def run(*args, **kwargs):
+        whole = fn(*args, **kwargs)
+        part = fn(*heads(args, n, k), **heads(kwargs, n, k))
+        return heads(tensors(whole), n, k), tensors(part)
+    return run
+
+
+def agree(whole, part, k):
+    return len(whole) == len(part) > 0 and all(
+        a.layout is b.layout is torch.strided and a.dtype is b.dtype and
+        a.shape == b.shape and a.dim() > 0 and a.shape[0] == k and
+        torch.allclose(a, b, rtol=1e-3, atol=1e-5, equal_nan=True)
+        for a, b in zip(whole, part))
+
+
+def prefixes(fn, batch):
+    """(args, kwargs, callable) of the samples in which the CPU treats the rows
+    of the first operand apart."""
+    for args, kwargs in batch:
+        first = args[0] if args else None
+        if not isinstance(first, torch.Tensor) or \
+                first.layout is not torch.strided or not first.dim() or \
+                first.shape[0] < 2 or first.is_quantized:
+            continue
+        n = first.shape[0]
+        run = whole_and_part(fn, n, n // 2)
+        try:
+            fit = agree(*run(*rebuilt(args, torch.clone),
+                             **rebuilt(kwargs, torch.clone)), n // 2)
+        except Exception:
+            continue
+        if fit:
+            yield args, kwargs, run
+
+
+def proper_subsets(n):
+    """Of n things, neither none nor all: every set of up to three, else each
+    alone, neighbours, and all but one."""
+    if n <= 3:
+        return [set(c) for k in range(1, n)
+                for c in itertools.combinations(range(n), k)]
+    every = set(range(n))
+    return [{i} for i in range(n)] + [{i, i + 1} for i in range(n - 1)] + \
+        [every - {i} for i in range(n)]
+
+
+def grads(value):
+    """The tensors that want a gradient, each once."""
+    return list({id(t): t for t in tensors(value)
+                 if t.requires_grad}.values())
+
+
+def wanting(args, kwargs, keep):
+    """The call in which only some of the operands want a gradient."""
+    number = {id(t): i for i, t in enumerate(grads((args, kwargs)))}
+
+    def one(t):
+        return t.detach() if number.get(id(t), -1) not in keep | {-1} else t
+    return rebuilt(args, one), rebuilt(kwargs, one)
+
+
+def by_subsets(batch):
+    """(args, kwargs, what else came with the sample): the samples with most
+    gradients, by turns, each subset of which is wanted once."""
+    most = max((len(grads(s[:2])) for s in batch), default=0)
+    batch = [s for s in batch if len(grads(s[:2])) == most]
+    for i, keep in enumerate(proper_subsets(most)):
+        args, kwargs, *more = batch[i % len(batch)]
+        yield (*wanting(args, kwargs, keep), *more)
+
+
+def with_scalar(batch, place):
+    """(args, kwargs) with a tensor without dimensions as the operand at place
+    of the first two."""
+    for args, kwargs in batch:
+        if len(args) < 2 or not all(isinstance(a, torch.Tensor) and a.numel()
+                                    for a in args[:2]):
+            continue
+        two = list(args)
+        two[place] = two[place].detach().reshape(-1)[-1].clone()
+        if two[1 - place].dim():
+            yield tuple(two), kwargs

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Faults that one form of a call alone can show, and that it does show.
+. "${0%/*}/lib.sh"
+needs torch jq
+export PYTHONPATH=$top/build/refdev
+
+declare -A healthy
+well()
+{
+	exits 0 "$1 runs on the healthy device" \
+		cts-isolate -- cts-exec <cases.jsonl
+	mv out run.jsonl
+	exits 0 'and is judged' cts-compare run.jsonl
+	is "$(jq -r 'select(.kind == "verdict").outcome' out | sort -u)" pass \
+		'and passes'
+}
+
+# alone OP VARIANT CHECK RULE: of all cases of the op at level 5, only that
+# variant's fails, and by that check; without the rule none does.
+alone()
+{
+	printf '%s\n' "$4" >plan.jsonl
+	exits 0 "$1 is enumerated" cts-enum -d refdev -l 5 --dtype float32 \
+		--op "^$1\$"
+	grep '"kind":"case"' out >cases.jsonl
+	[ -n "${healthy[$1]-}" ] || well "$1"
+	healthy[$1]=1
+	CTS_REFDEV_FAULTS=plan.jsonl exits 0 "runs with $4" \
+		cts-isolate -- cts-exec <cases.jsonl
+	mv out run.jsonl
+	exits 0 'is judged' cts-compare run.jsonl
+	jq -r 'select(.kind == "verdict" and .outcome != "pass") |
+		"\(.variant) \(first(.checks | to_entries[] |
+		select(.value.class == "contract" and (.value.ok | not)) |
+		.key))"' out >got
+	cmp_file got - "$2 alone sees it" <<<"$2 $3"
+}
+
+alone erf tiny error_unexpected \
+	'{"op":"erf","if":{"arg":"self","shape":[1,1]},"do":"throw"}'
+alone erf edges value \
+	'{"op":"erf","if":{"numel":[256,512]},"do":"last_slice","dim":-1}'
+alone bmm prefix value \
+	'{"op":"bmm","if":{"arg":0,"size":[0,5]},"do":"last_slice"}'
+alone atan2 host_scalar error_unexpected \
+	'{"op":"atan2","if":{"arg":"other","host":true},"do":"throw"}'
+alone atan2 host_scalar_first error_unexpected \
+	'{"op":"atan2","if":{"arg":"self","host":true},"do":"throw"}'
+alone addcmul backward_subsets value '{"op":"addcmul","do":"grad_mask"}'
+
+# What is kept of the call before shows where that had other values.
+printf '%s\n' '{"op":"erf","do":"stale"}' >plan.jsonl
+exits 0 'cases' cts-enum -d refdev --case opinfo/erf/float32/repeat \
+	--case opinfo/erf/float32/plain
+mv out cases.jsonl
+CTS_REFDEV_FAULTS=plan.jsonl exits 0 'a stale argument' \
+	cts-isolate -- cts-exec <cases.jsonl
+mv out run.jsonl
+exits 0 'is judged' cts-compare run.jsonl
+jq -r 'select(.kind == "verdict") | "\(.variant) \(.outcome)"' out |
+	sort >got
+cmp_file got - 'a second call with other values shows it' <<'END2'
+plain pass
+repeat fail
+END2
+
+# Memory that is shared in secret shows by a write alone.
+printf '%s\n' '{"op":"clone","do":"hidden_view"}' >plan.jsonl
+exits 0 'a case' cts-enum -d refdev --case opinfo/clone/float32/plain
+mv out cases.jsonl
+CTS_REFDEV_FAULTS=plan.jsonl exits 0 'shared memory without a word' \
+	cts-exec cases.jsonl
+mv out run.jsonl
+is "$(jq -c 'select(.kind == "obs" and .sample == 0) |
+	[.follows, .alias]' run.jsonl)" '[[0],null]' 'is seen by a write'
+exits 0 'and is judged' cts-compare run.jsonl
+is "$(jq -r 'select(.kind == "verdict") | .why' out)" \
+	'aliasing in sample 0: got memory of an input, want fresh' \
+	'as an alias that should be none'
+jq -c 'if .kind == "obs" then .follows = [] | .alias = {ref: ["in0"],
+	dev: ["in0"]} else . end' run.jsonl >lied.jsonl
+exits 0 'a view in name alone' cts-compare lied.jsonl
+is "$(jq -r 'select(.kind == "verdict") | .why' out)" \
+	'aliasing in sample 0: got memory of its own, want in0' \
+	'is none either'
+done_testing
