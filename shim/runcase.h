@@ -13,8 +13,8 @@ struct runcase {
 	int out;		/* fd for records */
 	const char *blobs;	/* folder */
 	struct hostargs hostargs;
-	PyObject *samples;
-	PyObject *called;	/* opinfo.called: callable to name */	/* opinfo.samples */
+	PyObject *samples;	/* opinfo.samples */
+	PyObject *called;	/* opinfo.called: callable to name */
 	bool greeted;		/* the worker's run record is out */
 	PyObject *health;	/* health.check, NULL: not known yet */
 	bool oom;		/* the device had no memory left in this case */
