@@ -90,6 +90,40 @@ static const cJSON *class_line(const struct budgets *b, const char *name)
 	return NULL;
 }
 
+/* A name that stands for several classes in tolerance_overrides. */
+static int check_category(const struct budgets *b, const cJSON *line,
+			  struct err *e)
+{
+	const cJSON *v, *list = cJSON_GetObjectItemCaseSensitive(line,
+								 "classes");
+
+	if (!cJSON_IsArray(list) || !list->child)
+		return err_set(e, EX_BADINPUT, "a category without 'classes'");
+	cJSON_ArrayForEach(v, list)
+		if (!cJSON_IsString(v) || !class_line(b, v->valuestring))
+			return err_set(e, EX_BADINPUT, "no class '%s'",
+				       cJSON_IsString(v) ? v->valuestring : "");
+	return 0;
+}
+
+static bool category_holds(const struct budgets *b, const char *name,
+			   const char *cls)
+{
+	const cJSON *line, *v;
+
+	cJSON_ArrayForEach(line, b->table) {
+		const char *s = text(line, "category");
+
+		if (!s || strcmp(s, name))
+			continue;
+		cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(line,
+								"classes"))
+			if (!strcmp(v->valuestring, cls))
+				return true;
+	}
+	return false;
+}
+
 /* A line that defines or refers to a class, an op, a suite or a variant. */
 static int check_line(const struct budgets *b, const cJSON *line,
 		      struct err *e)
@@ -103,6 +137,8 @@ static int check_line(const struct budgets *b, const cJSON *line,
 	double d[2];
 	size_t i;
 
+	if (text(line, "category"))
+		return check_category(b, line, e);
 	if (!cls && !text(line, "variant"))
 		return err_set(e, EX_BADINPUT, "no 'class'");
 	if (cls && !class_line(b, cls))
@@ -435,7 +471,8 @@ static void apply_override(const struct budgets *b,
 		if (hit) {
 			found = o;
 			by_op = true;
-		} else if (!by_op && !strcmp(op, out->cls)) {
+		} else if (!by_op && (!strcmp(op, out->cls) ||
+				      category_holds(b, op, out->cls))) {
 			found = o;
 		}
 	}

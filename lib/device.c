@@ -30,7 +30,21 @@ static size_t name_len(const char *s)
 		return n;
 	p = s + n + 1;
 	digits = strspn(p, "0123456789");
+	if (digits > 1 && *p == '0')
+		return 0;
 	return s[n] == ':' && digits && digits <= 3 && !p[digits] ? n : 0;
+}
+
+bool device_is_string(const char *s)
+{
+	return name_len(s);
+}
+
+int device_index(const char *s)
+{
+	const char *colon = strchr(s, ':');
+
+	return colon ? (int)strtol(colon + 1, NULL, 10) : 0;
 }
 
 static char **list_new(size_t n)

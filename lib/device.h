@@ -76,6 +76,10 @@ int device_override(struct device *d, const cJSON *adapter, struct err *e);
 bool device_is_call(const char *s);
 /* The rule of that name, -1 if there is none. */
 int device_fork_find(const char *name);
+/* Is s a device string: a name and an index without leading zeros? */
+bool device_is_string(const char *s);
+/* The index in a device string, 0 where it has none. */
+int device_index(const char *s);
 
 /* The names that the table lists, NULL-terminated: new, all of it. */
 char **device_names(const char *root, struct err *e);

@@ -110,9 +110,21 @@ const struct dtype *dtype_at(size_t i)
 
 const char *dtype_nearest(const char *name)
 {
+	/* What other tools call them. */
+	static const struct { const char *said, *meant; } nicknames[] = {
+		{ "fp64", "float64" }, { "fp32", "float32" },
+		{ "fp16", "float16" }, { "bf16", "bfloat16" },
+		{ "f64", "float64" }, { "f32", "float32" },
+		{ "f16", "float16" }, { "i64", "int64" }, { "i32", "int32" },
+		{ "fp8", "float8_e4m3fn" }, { "boolean", "bool" },
+		{ "u8", "uint8" }, { "i8", "int8" },
+	};
 	const char *names[COUNT(table) + 1];
 	size_t i;
 
+	for (i = 0; i < COUNT(nicknames); i++)
+		if (!strcmp(bare(name), nicknames[i].said))
+			return nicknames[i].meant;
 	for (i = 0; i < COUNT(table); i++)
 		names[i] = table[i].name;
 	names[i] = NULL;

@@ -94,9 +94,9 @@ static void run_name(char out[13], const struct enumout *o,
 
 	manifest_write(m, &b);
 	buf_addf(&b, "level %d %d\nseed %llu\nsamples %d\nlimit %zu\n"
-		 "shard %d/%d\nmb %.6g\nop %s\nat %s\nafter %s\nmode %s\n",
+		 "shard %d/%d\nmb %.6g %.6g\nop %s\nat %s\nafter %s\nmode %s\n",
 		 s->lo, s->hi, (unsigned long long)o->seed, o->samples,
-		 s->limit, s->shard, s->nshards, s->max_mb,
+		 s->limit, s->shard, s->nshards, s->max_mb, s->tensor_mb,
 		 o->op ? o->op : "", s->start_at ? s->start_at : "",
 		 s->start_after ? s->start_after : "",
 		 o->memory_mode ? o->memory_mode : "");

@@ -113,9 +113,16 @@ static const char *const tag_names[] = {
 _Static_assert(sizeof(tag_names) / sizeof(*tag_names) == ITEM_NTAGS,
 	       "all tags");
 
+static double element_count(const cJSON *list, int i)
+{
+	const cJSON *x = cJSON_GetArrayItem(list, i);
+
+	return cJSON_IsNumber(x) && x->valuedouble > 0 ? x->valuedouble : 0;
+}
+
 static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 {
-	const cJSON *tags;
+	const cJSON *tags, *size;
 	const char *op = rec_str_opt(o, "op", "");
 	struct item *it;
 	int i;
@@ -136,6 +143,9 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->level = (int)rec_int_opt(o, "level", 0);
 	it->devices = (int)rec_int_opt(o, "devices", 1);
 	it->mb = (long)rec_int_opt(o, "mb", 0);
+	size = cJSON_GetObjectItemCaseSensitive(o, "elements");
+	it->largest = element_count(size, 0);
+	it->all = element_count(size, 1);
 	it->capability = copy_opt(o, "capability");
 	it->oracle = copy_opt(o, "oracle");
 	it->container = copy_opt(o, "container");

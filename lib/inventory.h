@@ -44,7 +44,9 @@ struct item {
 	uint64_t dtypes[ITEM_NSETS];	/* 1 << index of dtype_at() */
 	int level;		/* 0: as coverage/levels.jsonl says */
 	int devices;		/* that it needs */
-	long mb;		/* memory that it needs, 0: little */
+	long mb;		/* memory that it says it needs, 0: nothing */
+	/* Elements of the largest tensor, of all of the largest sample. */
+	double largest, all;
 	char *capability;	/* NULL: as coverage/capabilities.jsonl says */
 	char *oracle;		/* NULL: as coverage/oracles.jsonl says */
 	char *tags[ITEM_NTAGS];	/* NULL: says nothing */

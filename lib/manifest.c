@@ -207,7 +207,7 @@ static struct manifest *load_py(const char *path, struct findings *f,
 	struct buf text = BUF_INIT;
 	cJSON *json;
 
-	if (!manifest_eval_py(path, &text, &pos, e)) {
+	if (!manifest_eval_py(path, &text, &pos, f, e)) {
 		json = cJSON_ParseWithLength(text.p, text.len);
 		if (json)
 			m = make(json, path, &pos, f, e);
@@ -266,7 +266,8 @@ int manifest_set_device(struct manifest *m, const char *device, struct err *e)
 		return -1;
 	manifest_set(m, "device_name", cJSON_CreateString(device));
 	/* An import that the manifest names itself stays. */
-	if (!get(m->json, "backend_import") && d.imports && d.imports[0]) {
+	if (!get(m->json, "backend_import") && d.imports && d.imports[0] &&
+	    strcmp(device, "auto")) {
 		list = cJSON_CreateArray();
 		for (i = 0; d.imports[i]; i++)
 			cJSON_AddItemToArray(list,

@@ -34,17 +34,11 @@ static void check_version(struct check *c, const char *path, const cJSON *item)
 static void check_device(struct check *c, const char *path, const cJSON *item)
 {
 	const char *s = cJSON_IsString(item) ? item->valuestring : "";
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	bool lower = !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_:")];
 
-	if (!n || isdigit((unsigned char)*s))
-		n = strlen(s);
-	else if (s[n] == ':' && isdigit((unsigned char)s[n + 1]))
-		n += 1 + strspn(s + n + 1, "0123456789");
-	else if (!s[n])
-		return;
-	if (s[n] || !n || !strchr(s, ':') || strlen(s) > 80)
-		check_expected(c, path, "a device such as 'cuda' or 'cuda:1', "
-			       "or 'auto'", item);
+	if (!lower || !device_is_string(s) || !strncmp(s, "auto:", 5))
+		check_expected(c, path, "a device such as 'cuda' or 'cuda:1' "
+			       "(up to 'cuda:999'), or 'auto'", item);
 }
 
 static void check_import_one(struct check *c, const char *path,
@@ -127,6 +121,9 @@ static void check_op(struct check *c, const char *path, const cJSON *item)
 			"0123456789_.:-+@")])
 		check_say(c, path, "'%.60s' can't be the name of an op",
 			  item->valuestring);
+	else if (strstr(item->valuestring, "::"))
+		check_say(c, path, "'%.60s' is an overload, expected an op's "
+			  "name without 'aten::'", item->valuestring);
 }
 
 static void check_ops(struct check *c, const char *path, const cJSON *item)
@@ -420,10 +417,19 @@ static void check_dir(struct check *c, const char *path, const cJSON *item)
 
 static void check_dirs(struct check *c, const char *path, const cJSON *item)
 {
-	if (!cJSON_IsArray(item))
+	const cJSON *x, *y;
+
+	if (!cJSON_IsArray(item)) {
 		check_expected(c, path, "a list of folders", item);
-	else
-		check_each(c, path, item, check_dir);
+		return;
+	}
+	check_each(c, path, item, check_dir);
+	cJSON_ArrayForEach(x, item)
+		for (y = item->child; y != x; y = y->next)
+			if (cJSON_IsString(x) && cJSON_IsString(y) &&
+			    !strcmp(x->valuestring, y->valuestring))
+				check_say(c, path, "'%.200s' comes twice",
+					  x->valuestring);
 }
 
 static void check_check(struct check *c, const char *path, const cJSON *item)
@@ -478,9 +484,8 @@ static const struct field top_fields[] = {
 const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
 	"adapter", "device_count", "semantic_level", "supported_dtypes",
-	"only_dtypes", "supported_ops", "skip_ops", "must_not_fall_back", "contract",
-	"capabilities",
-	"hardware", "resource_limits", "tolerance_overrides",
+	"only_dtypes", "supported_ops", "skip_ops", "must_not_fall_back",
+	"contract", "capabilities", "hardware", "resource_limits", "tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
 	"custom_test_dirs", "max_samples", "max_samples_ieee754",
 	"ieee754_seed", "show_traceback", NULL
@@ -501,6 +506,33 @@ const char *const manifest_limit_keys[] = {
 	"max_device_memory_mb", "max_system_memory_mb", "max_tensor_size_mb",
 	"cleanup_threshold_pct", NULL
 };
+
+/* The device's name beside what is said of the devices. */
+static void check_device_together(struct check *c, const cJSON *count)
+{
+	const cJSON *name = cJSON_GetObjectItemCaseSensitive(c->top,
+							"device_name");
+	const cJSON *imports = cJSON_GetObjectItemCaseSensitive(c->top,
+							"backend_import");
+	const cJSON *hardware = cJSON_GetObjectItemCaseSensitive(c->top,
+							"hardware");
+	const cJSON *each = cJSON_GetObjectItemCaseSensitive(hardware,
+							"device_memory_gb");
+	int n = cJSON_IsNumber(count) ? count->valueint : 0;
+
+	if (!cJSON_IsString(name))
+		return;
+	if (!strcmp(name->valuestring, "auto") && imports &&
+	    (cJSON_IsString(imports) || imports->child))
+		check_say(c, "device_name", "'auto' beside backend_import, "
+			  "expected the name that the import registers");
+	if (n && device_index(name->valuestring) >= n)
+		check_say(c, "device_name", "'%.80s' is not there: "
+			  "device_count is %d", name->valuestring, n);
+	if (n && cJSON_IsArray(each) && cJSON_GetArraySize(each) != n)
+		check_say(c, "hardware.device_memory_gb", "%d figures, but "
+			  "device_count is %d", cJSON_GetArraySize(each), n);
+}
 
 /* What only shows when two fields are seen together. */
 static void check_together(struct check *c)
@@ -528,6 +560,7 @@ static void check_together(struct check *c)
 	    (!cJSON_IsNumber(count) || count->valuedouble < 2))
 		check_advise(c, "capabilities.multi_device", "claimed, but "
 			     "device_count is less than 2");
+	check_device_together(c, count);
 	if (!cJSON_GetObjectItemCaseSensitive(c->top, "supported_dtypes"))
 		check_advise(c, "", "no supported_dtypes, so nothing will run");
 }

@@ -1,15 +1,33 @@
 /* A manifest.py, by way of a program of its own that has a Python in it. */
-#include "manifest_impl.h"
+#include "manifest_say.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "child.h"
 #include "prog.h"
 #include "xalloc.h"
 
-/* Its answer: {"manifest":…,"keys":[[path,line]…]} or {"error":…,"code":…}. */
-static int take(const cJSON *o, struct buf *text, struct jsonpos *pos,
-		struct err *e)
+/* What had to be left out of the JSON, as findings. */
+static void take_wrong(const cJSON *list, const char *path,
+		       const struct jsonpos *pos, struct findings *f)
+{
+	struct check c = { .file = path, .pos = pos, .f = f };
+	const cJSON *x;
+
+	cJSON_ArrayForEach(x, list)
+		if (x->child && cJSON_IsString(x->child) && x->child->next &&
+		    cJSON_IsString(x->child->next))
+			check_say(&c, x->child->valuestring, "%s",
+				  x->child->next->valuestring);
+}
+
+/*
+ * Its answer: {"manifest":…,"wrong":[[path,what]…],"keys":[[path,line]…]} or
+ * {"error":…,"code":…}.
+ */
+static int take(const cJSON *o, const char *path, struct buf *text,
+		struct jsonpos *pos, struct findings *f, struct err *e)
 {
 	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, "manifest");
 	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "error");
@@ -28,6 +46,7 @@ static int take(const cJSON *o, struct buf *text, struct jsonpos *pos,
 			jsonpos_add(pos, k->child->valuestring,
 				    k->child->next->valueint);
 	jsonpos_sort(pos);
+	take_wrong(cJSON_GetObjectItemCaseSensitive(o, "wrong"), path, pos, f);
 	s = cJSON_PrintUnformatted(m);
 	buf_addstr(text, s);
 	cJSON_free(s);
@@ -35,7 +54,7 @@ static int take(const cJSON *o, struct buf *text, struct jsonpos *pos,
 }
 
 int manifest_eval_py(const char *path, struct buf *text, struct jsonpos *pos,
-		     struct err *e)
+		     struct findings *f, struct err *e)
 {
 	char *argv[] = { NULL, NULL, NULL };
 	struct buf out = BUF_INIT;
@@ -46,13 +65,16 @@ int manifest_eval_py(const char *path, struct buf *text, struct jsonpos *pos,
 	argv[1] = xstrdup(path);
 	rc = child_run(argv, -1, &out, 4 * MANIFEST_MAX, e);
 	o = rc >= 0 ? cJSON_ParseWithLength(out.p, out.len) : NULL;
-	if (rc > 0 && !o)
+	if (rc == 128 + SIGALRM)
+		rc = err_set(e, EX_BADINPUT, "%s: it takes more than two "
+			     "minutes", path);
+	else if (rc > 0 && !o)
 		rc = err_set(e, EX_ENVIRON, "%s: its evaluation ended with "
 			     "status %d", path, rc);
 	else if (rc >= 0 && !o)
 		rc = err_set(e, EX_BADINPUT, "%s: it ended Python", path);
 	else if (rc >= 0)
-		rc = take(o, text, pos, e);
+		rc = take(o, path, text, pos, f, e);
 	cJSON_Delete(o);
 	buf_release(&out);
 	free(argv[0]);

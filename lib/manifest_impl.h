@@ -57,10 +57,10 @@ void manifest_uncompile(struct manifest *m);
 bool manifest_is_regex(const char *entry);
 
 /*
- * Evaluate a manifest.py: its JSON text, positions of its keys.  0, or -1 with
- * e set.
+ * Evaluate a manifest.py: its JSON text, positions of its keys, findings about
+ * values that JSON can't hold.  0, or -1 with e set.
  */
 int manifest_eval_py(const char *path, struct buf *text, struct jsonpos *pos,
-		     struct err *e);
+		     struct findings *f, struct err *e);
 
 #endif

@@ -16,11 +16,15 @@
  */
 static double widest(const struct dtype *t, const char *key)
 {
+	double atol = t->mantissa >= 23 ? 1 : 16, top;
+
 	if (t->cls != DT_FLOAT && t->cls != DT_COMPLEX)
 		return strcmp(key, "rtol") ? 2 : 0x1p-8;
 	if (!strcmp(key, "ulp"))
 		return ldexp(1, t->mantissa);
-	return !strcmp(key, "rtol") || t->mantissa >= 23 ? 1 : 16;
+	/* A type of few values reaches them all with less. */
+	top = ldexp(1, t->emax) / 4;
+	return !strcmp(key, "rtol") ? 1 : atol < top ? atol : top;
 }
 
 static void check_bound(struct check *c, const char *path, const char *key,
@@ -32,7 +36,7 @@ static void check_bound(struct check *c, const char *path, const char *key,
 			  "%s", key, check_got(item));
 	else if (t && item->valuedouble >= widest(t, key))
 		check_say(c, path, "%s of %s is so wide that the check is "
-			  "void, expected less than %g for %s", key,
+			  "void, expected less than %.15g for %s", key,
 			  check_got(item), widest(t, key), t->name);
 }
 
@@ -70,25 +74,60 @@ static void check_tolerance_value(struct check *c, const char *path,
 		check_say(c, path, "ulp stands alone, not beside rtol or atol");
 }
 
+/* s without the spaces around it: new. */
+static char *trimmed(const char *s, size_t n)
+{
+	for (; n && *s == ' '; s++)
+		n--;
+	while (n && s[n - 1] == ' ')
+		n--;
+	return xstrndup(s, n);
+}
+
 int manifest_split_tolerance(const char *key, char **op, char **dtype)
 {
-	const char *at = strrchr(key, ':'), *p;
+	const char *at = strrchr(key, ':');
 
 	if (!at)
 		at = strrchr(key, '/');
-	if (!at || at == key || !at[1])
+	if (!at)
 		return -1;
-	for (p = at + 1; *p == ' '; p++)
-		;
-	*op = xstrndup(key, (size_t)(at - key));
-	*dtype = xstrdup(p);
-	return 0;
+	*op = trimmed(key, (size_t)(at - key));
+	*dtype = trimmed(at + 1, strlen(at + 1));
+	if (**op && **dtype)
+		return 0;
+	free(*op);
+	free(*dtype);
+	return -1;
+}
+
+/* The same op and dtype under another name, before x in the list; or NULL. */
+static const char *same_tolerance(const cJSON *list, const cJSON *x,
+				  const char *op, const struct dtype *t)
+{
+	const cJSON *y;
+	char *other, *name;
+
+	for (y = list->child; t && y != x; y = y->next) {
+		bool same;
+
+		if (!strcmp(y->string, x->string) ||
+		    manifest_split_tolerance(y->string, &other, &name) < 0)
+			continue;
+		same = !strcmp(other, op) && dtype_find(name) == t;
+		free(other);
+		free(name);
+		if (same)
+			return y->string;
+	}
+	return NULL;
 }
 
 void check_tolerances(struct check *c, const char *path,
 			     const cJSON *item)
 {
 	const struct dtype *t;
+	const char *same;
 	const cJSON *x;
 	char *op, *name;
 
@@ -106,7 +145,15 @@ void check_tolerances(struct check *c, const char *path,
 		t = dtype_find(name);
 		if (!t)
 			check_unknown(c, p, "dtype", name, dtype_nearest(name));
-		check_tolerance_value(c, p, t, x);
+		same = same_tolerance(item, x, op, t);
+		if (same)
+			check_say(c, p, "the same as '%s', which is already "
+				  "listed", same);
+		if (t && t->cls == DT_BOOL)
+			check_say(c, p, "a bool is right or wrong, expected "
+				  "no tolerance");
+		else
+			check_tolerance_value(c, p, t, x);
 		free(op);
 		free(name);
 		free(p);

@@ -14,7 +14,7 @@ static void warn_op(const struct inventory *inv, const char *key,
 {
 	const char *near;
 
-	if (inventory_has(inv, op) || !strncmp(op, "aten", 4))
+	if (inventory_has(inv, op))
 		return;
 	near = inventory_nearest(inv, op);
 	if (near)
@@ -30,7 +30,8 @@ static bool is_category(const cJSON *budgets, const char *name)
 	const cJSON *x;
 
 	cJSON_ArrayForEach(x, budgets)
-		if (!strcmp(rec_str_opt(x, "class", ""), name))
+		if (!strcmp(rec_str_opt(x, "class", ""), name) ||
+		    !strcmp(rec_str_opt(x, "category", ""), name))
 			return true;
 	return false;
 }

@@ -15,6 +15,7 @@ struct trans {
 	int depth;
 	long weight[GROUPS];	/* largest product of repeats in the group */
 	long last;		/* that of the atom just read; 0: none */
+	long total;		/* all that repeats write out, side by side */
 	struct err *e;
 };
 
@@ -293,6 +294,9 @@ static int quantifier(struct trans *t)
 	if (n * t->last > PYRE_REPEAT)
 		return bad(t, "repeats multiply beyond 1000");
 	n *= t->last;
+	t->total += n > 1 ? n : 0;
+	if (t->total > PYRE_TOTAL)
+		return bad(t, "repeats add up to more than 4000");
 	if (n > t->weight[t->depth])
 		t->weight[t->depth] = n;
 	if (t->p[0] == '{' && t->p[1] == ',')

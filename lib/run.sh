@@ -90,13 +90,11 @@ select_opts()
 {
 	local p picks
 	sel=()
-	if [ -n "${LEVEL_EXACT-}" ]; then
-		sel+=(--level-exact "$LEVEL_EXACT")
-	elif [ -n "${LEVEL_RANGE-}" ]; then
-		sel+=(--level-range "$LEVEL_RANGE")
-	else
-		sel+=(--level "${LEVEL:-1}")
-	fi
+	add_opt sel --level-exact "${LEVEL_EXACT-}"
+	add_opt sel --level-range "${LEVEL_RANGE-}"
+	add_opt sel --level "${LEVEL-}"
+	# A manifest of the user's own says how far it goes.
+	[ "${#sel[@]}" -gt 0 ] || [ -n "${MANIFEST-}" ] || sel+=(--level 1)
 	add_opt sel --op "${OP-}"
 	add_opt sel --suite "${SUITE-}"
 	add_opt sel --case "${CASE-}"
@@ -143,7 +141,19 @@ enumerate()
 	select_opts
 	"$bin/cts-enum" --manifest "$run/manifest.json" "${sel[@]}" \
 		>"$run/stream.jsonl"
+	name_device
 	stage enum "$since"
+}
+
+# name_device: where the manifest says "auto", which one that turned out to be.
+name_device()
+{
+	local name
+	[ "$(jq -r .device_name "$run/manifest.json")" = auto ] || return 0
+	name=$(of_kind run <"$run/stream.jsonl" | head -n 1 | jq -r .device)
+	jq --tab --arg name "$name" '.device_name = $name' \
+		"$run/manifest.json" >"$run/.manifest"
+	mv "$run/.manifest" "$run/manifest.json"
 }
 
 # A new run starts in a folder without a name: the hardware key, which is
@@ -227,8 +237,9 @@ work()
 	add_opt iso --mode "${ISOLATE-}"
 	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
 	add_opt iso --device "${DEVICE-}"
+	# PyTorch itself takes half a gigabyte before the first case.
 	add_opt iso --max-memory "$(jq -r '.resource_limits.max_system_memory_mb
-		| numbers | floor' "$CTS_RUN/manifest.json")"
+		| numbers | ceil + 512' "$CTS_RUN/manifest.json")"
 	[ ! -s "$CTS_RUN/.history" ] ||
 		iso+=(--history "$CTS_RUN/.history")
 	iso+=(--zygote "$1/z" --runlog "$CTS_RUN/runlog.txt")

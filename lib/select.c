@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "case.h"
+#include "device.h"
 #include "dtype.h"
 #include "rules.h"
 #include "variants.h"
@@ -17,6 +18,7 @@ struct tables {
 	/* The last answers: an op's cases come one after the other. */
 	const char *op, *cap, *cap_op;
 	enum claim op_said, cap_said;
+	bool narrowed;		/* by --dtype */
 };
 
 struct tables *tables_load(struct err *e)
@@ -145,6 +147,18 @@ static const char *missing_container(const struct manifest *m,
 }
 
 /*
+ * Is a limit, in MB, too low for what a case says it needs, or for so many
+ * elements of its dtype?  Results take as much again as what they are made of.
+ */
+static bool beyond(double limit, double mb, double elements,
+		   const struct planned *x)
+{
+	double size = (double)dtype_at(x->dtype)->size;
+
+	return limit > 0 && (mb > limit || elements * size > limit * 0x1p20);
+}
+
+/*
  * The level comes first: there are far more cases above it than below, and
  * nobody asked what the manifest says of them.
  */
@@ -155,7 +169,7 @@ static void judge(struct planned *x, struct tables *t,
 	const char *op = x->item->op;
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
-	long mb = v->mb > x->item->mb ? v->mb : x->item->mb;
+	double mb = v->mb > x->item->mb ? v->mb : x->item->mb;
 	int level = x->level;
 	enum claim c;
 
@@ -175,7 +189,7 @@ static void judge(struct planned *x, struct tables *t,
 		return;
 	}
 	x->reason = dtype_reason(manifest_dtype_at(m, x->dtype, op));
-	x->claim = "supported_dtypes";
+	x->claim = t->narrowed ? "only_dtypes" : "supported_dtypes";
 	if (x->reason)
 		return;
 	c = capability_claim(t, m, x->capability, op);
@@ -191,18 +205,21 @@ static void judge(struct planned *x, struct tables *t,
 	} else if (devices > 1 && devices > device_count(m)) {
 		x->reason = "device_count";
 		x->claim = "device_count";
-	} else if (s->max_mb > 0 && (double)mb > s->max_mb) {
+	} else if (beyond(s->tensor_mb, mb, x->item->largest, x)) {
+		x->reason = "resource_limit";
+		x->claim = s->tensor_by;
+	} else if (beyond(s->max_mb, mb, 2 * x->item->all, x)) {
 		x->reason = "resource_limit";
 		x->claim = s->max_by;
 	}
 }
 
-static void limit(struct selection *s, double mb, const char *key)
+static void limit(double *held, const char **by, double mb, const char *key)
 {
-	if (mb <= 0 || (s->max_mb > 0 && s->max_mb <= mb))
+	if (mb <= 0 || (*held > 0 && *held <= mb))
 		return;
-	s->max_mb = mb;
-	s->max_by = key;
+	*held = mb;
+	*by = key;
 }
 
 static double machine_mb(void)
@@ -211,19 +228,24 @@ static double machine_mb(void)
 	       (double)sysconf(_SC_PAGESIZE);
 }
 
-/* A figure in GB, the least of a list of them, or "auto"; 0: unknown. */
-static double gigabytes(const cJSON *item, double automatic)
+static double megabytes(const cJSON *limits, const char *key)
 {
-	double least = cJSON_IsNumber(item) ? item->valuedouble : 0;
-	const cJSON *x;
+	const cJSON *x = cJSON_GetObjectItemCaseSensitive(limits, key);
+
+	return cJSON_IsNumber(x) ? x->valuedouble : 0;
+}
+
+/* A figure in GB, that of the index in a list, or "auto"; in MB, 0: unknown. */
+static double gigabytes(const cJSON *hardware, const char *key, int index,
+			double automatic)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(hardware, key);
 
 	if (cJSON_IsString(item))
 		return automatic;
 	if (cJSON_IsArray(item))
-		cJSON_ArrayForEach(x, item)
-			if (!least || x->valuedouble < least)
-				least = x->valuedouble;
-	return least * 1024;
+		item = cJSON_GetArrayItem(item, index);
+	return cJSON_IsNumber(item) ? item->valuedouble * 1024 : 0;
 }
 
 /*
@@ -240,34 +262,27 @@ static double sides(const cJSON *hardware)
 
 void select_limits(struct selection *s, const struct manifest *m)
 {
-	static const struct {
-		const char *key, *path;
-		bool shared;	/* by both sides of a case, if they share */
-	} keys[] = {
-		{ "max_device_memory_mb",
-		  "resource_limits.max_device_memory_mb", false },
-		{ "max_system_memory_mb",
-		  "resource_limits.max_system_memory_mb", true },
-		{ "max_tensor_size_mb", "resource_limits.max_tensor_size_mb",
-		  false },
-	};
-	const cJSON *top = manifest_json(m), *limits, *hardware, *x;
-	double share;
-	size_t i;
+	const cJSON *top = manifest_json(m), *limits, *hardware;
+	int index = device_index(manifest_device(m));
+	double both;
 
 	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
 	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
-	share = sides(hardware);
-	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		x = cJSON_GetObjectItemCaseSensitive(limits, keys[i].key);
-		if (x)
-			limit(s, x->valuedouble /
-			      (keys[i].shared ? share : 1), keys[i].path);
-	}
-	x = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
-	limit(s, gigabytes(x, 0) / share, "hardware.device_memory_gb");
-	x = cJSON_GetObjectItemCaseSensitive(hardware, "system_memory_gb");
-	limit(s, gigabytes(x, machine_mb()) / share,
+	both = sides(hardware);
+	limit(&s->tensor_mb, &s->tensor_by,
+	      megabytes(limits, "max_tensor_size_mb"),
+	      "resource_limits.max_tensor_size_mb");
+	limit(&s->max_mb, &s->max_by,
+	      megabytes(limits, "max_device_memory_mb"),
+	      "resource_limits.max_device_memory_mb");
+	limit(&s->max_mb, &s->max_by,
+	      megabytes(limits, "max_system_memory_mb") / both,
+	      "resource_limits.max_system_memory_mb");
+	limit(&s->max_mb, &s->max_by,
+	      gigabytes(hardware, "device_memory_gb", index, 0) / both,
+	      "hardware.device_memory_gb");
+	limit(&s->max_mb, &s->max_by,
+	      gigabytes(hardware, "system_memory_gb", 0, machine_mb()) / both,
 	      "hardware.system_memory_gb");
 }
 
@@ -370,15 +385,17 @@ static long find_case(const struct plan *p, const char *id, struct err *e)
 /* Take out the cases before the start, past the limit, of other shards. */
 static int cut(struct plan *p, const struct selection *s, struct err *e)
 {
-	long from = 0;
+	long from = 0, after;
 	size_t i, kept = 0, runs = 0;
 
-	if (s->start_at)
-		from = find_case(p, s->start_at, e);
-	else if (s->start_after)
-		from = find_case(p, s->start_after, e) + 1;
-	if (from < 0 || (s->start_after && !from))
+	if (s->start_at && (from = find_case(p, s->start_at, e)) < 0)
 		return -1;
+	if (s->start_after) {
+		after = find_case(p, s->start_after, e);
+		if (after < 0)
+			return -1;
+		from = after + 1 > from ? after + 1 : from;
+	}
 	for (i = 0; i < p->n; i++) {
 		bool run = !p->v[i].reason;
 
@@ -397,37 +414,6 @@ static int cut(struct plan *p, const struct selection *s, struct err *e)
 	return 0;
 }
 
-static int unknown_case(const struct selection *s, const struct inventory *inv,
-			const struct idset *seen, struct err *e)
-{
-	char suite[CASE_ID_MAX], op[CASE_ID_MAX], dtype[CASE_ID_MAX];
-	char variant[CASE_ID_MAX];
-	const char *near;
-	size_t i;
-
-	for (i = 0; i < s->ncases; i++) {
-		if (idset_has(seen, s->cases[i]))
-			continue;
-		if (case_id_split(s->cases[i], suite, op, dtype, variant) < 0)
-			return err_set(e, EX_BADUSE, "'%s' is no case id: "
-				       "suite/op/dtype/variant", s->cases[i]);
-		if (!inventory_has(inv, op))
-			near = inventory_nearest(inv, op);
-		else if (!dtype_find(dtype))
-			near = dtype_nearest(dtype);
-		else
-			near = NULL;
-		if (!near)
-			return err_set(e, EX_BADUSE, "there is no case '%s'",
-				       s->cases[i]);
-		return err_set(e, EX_BADUSE, "there is no case '%s', did you "
-			       "mean '%s/%s/%s/%s'?", s->cases[i], suite,
-			       inventory_has(inv, op) ? op : near,
-			       inventory_has(inv, op) ? near : dtype, variant);
-	}
-	return 0;
-}
-
 static const char *nearest_suite(const struct inventory *inv,
 				 const char *suite)
 {
@@ -439,6 +425,84 @@ static const char *nearest_suite(const struct inventory *inv,
 	near = vocab_nearest(suite, names);
 	free(names);
 	return near;
+}
+
+static const char *nearest_variant(const struct variants *v, const char *name)
+{
+	const char *names[128];
+	size_t i;
+
+	for (i = 0; i < 127 && variants_at(v, i); i++)
+		names[i] = variants_at(v, i)->name;
+	names[i] = NULL;
+	return vocab_nearest(name, names);
+}
+
+static const struct item *find_item(const struct inventory *inv,
+				    const char *suite, const char *op)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n; i++)
+		if (!strcmp(inv->v[i].suite, suite) &&
+		    !strcmp(inv->v[i].op, op))
+			return &inv->v[i];
+	return NULL;
+}
+
+/* Does the inventory have that case, whatever was selected? */
+static bool case_exists(const struct inventory *inv, const struct variants *v,
+			const char *suite, const char *op, const char *dtype,
+			const char *variant)
+{
+	const struct item *it = find_item(inv, suite, op);
+	size_t i, d;
+
+	for (i = 0; it && variants_at(v, i); i++)
+		for (d = 0; d < 64 && dtype_at(d); d++)
+			if (!strcmp(variants_at(v, i)->name, variant) &&
+			    !strcmp(dtype_at(d)->name, dtype) &&
+			    variants_dtypes(v, i, it) >> d & 1)
+				return true;
+	return false;
+}
+
+/* Say what is wrong with a --case that no planned case has. */
+static int no_case(const char *id, const struct inventory *inv,
+		   const struct variants *v, struct err *e)
+{
+	char suite[CASE_ID_MAX], op[CASE_ID_MAX], dtype[CASE_ID_MAX];
+	char variant[CASE_ID_MAX];
+	const char *near[4];
+
+	if (case_id_split(id, suite, op, dtype, variant) < 0)
+		return err_set(e, EX_BADUSE, "'%s' is no case id: "
+			       "suite/op/dtype/variant", id);
+	if (case_exists(inv, v, suite, op, dtype, variant))
+		return err_set(e, EX_BADUSE, "the case '%s' is there, but what "
+			       "else was selected leaves it out", id);
+	near[0] = nearest_suite(inv, suite);
+	near[1] = inventory_nearest(inv, op);
+	near[2] = dtype_nearest(dtype);
+	near[3] = nearest_variant(v, variant);
+	if (near[0] && near[1] && near[2] && near[3] &&
+	    case_exists(inv, v, near[0], near[1], near[2], near[3]))
+		return err_set(e, EX_BADUSE, "there is no case '%s', did you "
+			       "mean '%s/%s/%s/%s'?", id, near[0], near[1],
+			       near[2], near[3]);
+	return err_set(e, EX_BADUSE, "there is no case '%s'", id);
+}
+
+static int unknown_case(const struct selection *s, const struct inventory *inv,
+			const struct variants *v, const struct idset *seen,
+			struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < s->ncases; i++)
+		if (!idset_has(seen, s->cases[i]))
+			return no_case(s->cases[i], inv, v, e);
+	return 0;
 }
 
 static int unknown_suite(const struct selection *s,
@@ -469,6 +533,8 @@ int select_plan(struct plan *p, const struct selection *s,
 	size_t i, k;
 	int rc;
 
+	t->narrowed = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
+						       "only_dtypes");
 	for (i = 0; i < s->ncases; i++)
 		idset_add(ids, s->cases[i]);
 	rc = unknown_suite(s, inv, e);
@@ -492,7 +558,7 @@ int select_plan(struct plan *p, const struct selection *s,
 					variants_dtypes(t->variants, k, it));
 	}
 	if (!rc)
-		rc = unknown_case(s, inv, seen, e);
+		rc = unknown_case(s, inv, t->variants, seen, e);
 	if (!rc) {
 		by_level(p);
 		rc = cut(p, s, e);

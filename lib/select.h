@@ -27,8 +27,9 @@ struct selection {
 	const char *start_at, *start_after;	/* ids, or NULL */
 	size_t limit;		/* 0: none */
 	int shard, nshards;	/* 1 of 1: all */
-	double max_mb;		/* memory that a case may need, 0: any */
-	const char *max_by;	/* the manifest's key that says so, or NULL */
+	/* What a case and a tensor may need; 0: any; by: the manifest's key. */
+	double max_mb, tensor_mb;
+	const char *max_by, *tensor_by;
 };
 
 /*

@@ -524,6 +524,26 @@ static void read_promise(struct summary *s, const struct rec *r)
 	free(key);
 }
 
+/* What people must know of the run before anything else: new, or NULL. */
+static char *note_of(const cJSON *run)
+{
+	const cJSON *x, *only = cJSON_GetObjectItemCaseSensitive(run, "dtypes");
+	struct buf b = BUF_INIT;
+
+	if (!strcmp(rec_str_opt(run, "mode", ""), "validate"))
+		buf_addstr(&b, "The toolkit tests itself here, with the CPU "
+			   "on both sides: this says nothing of any device.");
+	if (cJSON_IsArray(only) && only->child) {
+		buf_addf(&b, "%sNarrowed by --dtype to", b.len ? " " : "");
+		cJSON_ArrayForEach(x, only)
+			buf_addf(&b, "%s %.40s", x == only->child ? "" : ",",
+				 cJSON_IsString(x) ? x->valuestring : "?");
+		buf_addstr(&b, ": that other dtypes did not run says nothing "
+			   "of the manifest.");
+	}
+	return b.len ? buf_detach(&b) : NULL;
+}
+
 static int add_run(struct summary *s, const struct rec *r, struct err *e)
 {
 	const cJSON *t, *o = r->json;
@@ -537,10 +557,8 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 	fact(&s->manifest, o, "manifest");
 	fact(&s->reference, o, "reference");
 	fact(&s->run, o, "run");
-	if (!s->note && !strcmp(rec_str_opt(o, "mode", ""), "validate"))
-		s->note = xstrdup("The toolkit tests itself here, with the CPU "
-				  "on both sides: this says nothing of any "
-				  "device.");
+	if (!s->note)
+		s->note = note_of(o);
 	seed = rec_int_opt(o, "seed", -1);
 	if (seed >= 0 && !s->seed)
 		s->seed = xasprintf("%lld", seed);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -212,11 +213,32 @@ static size_t distance(const char *a, const char *b)
 	return prev[lb];
 }
 
+/* "train" of "training", "float4" of "float4_e2m1fn_x2", "NF4" of "nf4". */
+static const char *obvious(const char *word, const char *const *names)
+{
+	size_t len = strnlen(word, WORD_MAX);
+	const char *found = NULL;
+
+	for (; *names; names++) {
+		if (!strcasecmp(word, *names))
+			return *names;
+		if (len > 3 && !strncmp(word, *names, len) &&
+		    (len > 4 || (*names)[len] == '_')) {
+			if (found)
+				return NULL;	/* which? */
+			found = *names;
+		}
+	}
+	return found;
+}
+
 const char *vocab_nearest(const char *word, const char *const *names)
 {
 	size_t len = strnlen(word, WORD_MAX), best = WORD_MAX, d;
-	const char *found = NULL;
+	const char *found = obvious(word, names);
 
+	if (found)
+		return found;
 	for (; *names; names++) {
 		d = distance(word, *names);
 		if (d < best) {

@@ -268,8 +268,7 @@ static int find_extra(PyObject **out, const struct device *d, const char *call,
 	return cJSON_GetObjectItemCaseSensitive(override, key) ? -1 : 0;
 }
 
-/* torch.accelerator speaks for one device; is it this one? */
-static PyObject *accelerator_empty(const struct device *d)
+char *adapter_accelerator(void)
 {
 	struct err ignored;
 	PyObject *fn = py_attr("torch", "accelerator.current_accelerator",
@@ -277,12 +276,23 @@ static PyObject *accelerator_empty(const struct device *d)
 	PyObject *dev = fn ? PyObject_CallNoArgs(fn) : NULL;
 	PyObject *type = dev ? PyObject_GetAttrString(dev, "type") : NULL;
 	const char *s = type ? PyUnicode_AsUTF8(type) : NULL;
-	bool ours = s && !strcmp(s, d->name);
+	char *name = s ? xstrdup(s) : NULL;
 
 	PyErr_Clear();
 	Py_XDECREF(type);
 	Py_XDECREF(dev);
 	Py_XDECREF(fn);
+	return name;
+}
+
+/* torch.accelerator speaks for one device; is it this one? */
+static PyObject *accelerator_empty(const struct device *d)
+{
+	struct err ignored;
+	char *name = adapter_accelerator();
+	bool ours = name && !strcmp(name, d->name);
+
+	free(name);
 	return ours ? py_attr("torch", "accelerator.empty_cache", &ignored) :
 		      NULL;
 }

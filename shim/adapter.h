@@ -21,6 +21,9 @@ struct adapter {
 	int count;		/* its answer; -1: nobody can tell, -2: not asked */
 };
 
+/* The device that "auto" means: new, or NULL where PyTorch knows of none. */
+char *adapter_accelerator(void);
+
 /* Set the environment that the device asks for; before torch is imported. */
 void adapter_environ(const struct device *d);
 

@@ -2,7 +2,8 @@
  * cts-manifest-py FILE
  *
  * Evaluates a manifest.py and prints, as one line of JSON, either
- * {"manifest":{…},"keys":[["capabilities.rng",12],…]} or {"error":…,"code":…}.
+ * {"manifest":{…},"wrong":[["note","…"],…],"keys":[["capabilities.rng",12],…]} or
+ * {"error":…,"code":…}.  What can't be said in JSON is left out and is wrong.
  * A program of its own, so that cts-manifest need not load a Python.
  *
  * While it runs, "torch" is a stand-in that has the dtypes' names alone, since
@@ -33,6 +34,8 @@ static const char usage_text[] =
 "Exit status: 0 an answer was printed, 2 bad usage, 4 environment.\n";
 
 #define DEPTH 16
+/* Seconds that a manifest may take, an import of torch included. */
+#define PATIENCE 120
 
 /* The stand-in was asked for more than it has. */
 static bool wants_torch;
@@ -57,7 +60,20 @@ static PyObject *fake_getattro(PyObject *self, PyObject *name)
 	return PyObject_GenericGetAttr(self, name);
 }
 
+/* By its name: so a dtype can be copied, as the real ones can. */
+static PyObject *fake_reduce(PyObject *self, PyObject *ignored)
+{
+	(void)ignored;
+	return PyUnicode_FromString(((struct fake_dtype *)self)->name);
+}
+
+static PyMethodDef fake_methods[] = {
+	{ "__reduce__", fake_reduce, METH_NOARGS, NULL },
+	{ 0 },
+};
+
 static PyType_Slot fake_slots[] = {
+	{ Py_tp_methods, fake_methods },
 	{ Py_tp_repr, fake_repr },
 	{ Py_tp_str, fake_repr },
 	{ Py_tp_getattro, fake_getattro },
@@ -159,108 +175,193 @@ static const char *key_text(PyObject *key, struct buf *b)
 	return b->p;
 }
 
-static int write_value(struct jw *w, PyObject *o, struct buf *path,
-		       struct err *e);
+/*
+ * TorchCTS's own tolerances are objects: one with rtol and atol stands for a
+ * dict of both, one with two tiers for its usable one.  New.
+ */
+static PyObject *plain(PyObject *o)
+{
+	PyObject *usable = NULL, *rtol, *atol, *d;
 
-static int write_dict(struct jw *w, PyObject *o, struct buf *path,
-		      struct err *e)
+	if (PyDict_Check(o) || PyUnicode_Check(o) || PyNumber_Check(o))
+		return Py_NewRef(o);
+	if (PyObject_HasAttrString(o, "golden"))
+		usable = PyObject_GetAttrString(o, "usable");
+	if (!usable)
+		usable = Py_NewRef(o);
+	rtol = PyObject_GetAttrString(usable, "rtol");
+	atol = rtol ? PyObject_GetAttrString(usable, "atol") : NULL;
+	PyErr_Clear();
+	d = atol ? Py_BuildValue("{sOsO}", "rtol", rtol, "atol", atol) :
+		   Py_NewRef(o);
+	Py_XDECREF(rtol);
+	Py_XDECREF(atol);
+	Py_DECREF(usable);
+	return d;
+}
+
+/* A value on its way into JSON. */
+struct writer {
+	struct jw *w;
+	struct buf path;	/* of keys, "tolerance_overrides.mm:float32" */
+	struct buf wrong;	/* [path,what] of what was left out, in JSON */
+	bool some;		/* wrong holds any */
+};
+
+static void write_value(struct writer *t, PyObject *o);
+
+static void wrong(struct writer *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void wrong(struct writer *t, const char *fmt, ...)
+{
+	struct buf what = BUF_INIT;
+	struct jw w;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&what, fmt, ap);
+	va_end(ap);
+	if (t->some)
+		buf_addch(&t->wrong, ',');
+	t->some = true;
+	jw_init(&w, &t->wrong);
+	jw_arr(&w);
+	jw_str(&w, t->path.len ? t->path.p : "");
+	jw_str(&w, what.p);
+	jw_arr_end(&w);
+	buf_release(&what);
+}
+
+static void leave(struct writer *t, size_t was)
+{
+	t->path.len = was;
+	t->path.p[was] = '\0';
+}
+
+/* Is it a text without what JSON or C can't hold? */
+static const char *text_of(PyObject *o)
+{
+	Py_ssize_t n;
+	const char *s = PyUnicode_AsUTF8AndSize(o, &n);
+
+	PyErr_Clear();
+	return s && strlen(s) == (size_t)n ? s : NULL;
+}
+
+/*
+ * A number that JSON has no word for, where only a number can be meant: its
+ * check says the rest.
+ */
+static bool is_odd_number(const struct writer *t, PyObject *o)
+{
+	return PyFloat_Check(o) && !isfinite(PyFloat_AS_DOUBLE(o)) &&
+		!strncmp(t->path.p, "tolerance_overrides.", 20);
+}
+
+/* Can it stand in JSON?  If not, say so. */
+static bool writable(struct writer *t, PyObject *o)
+{
+	if (is_odd_number(t, o))
+		return true;
+	if (t->w->depth > DEPTH)
+		wrong(t, "nested too deep");
+	else if (PyUnicode_Check(o) && !text_of(o))
+		wrong(t, "expected a text of valid characters");
+	else if ((PyFloat_Check(o) || PyLong_Check(o)) &&
+		 !isfinite(PyFloat_AsDouble(o)))
+		wrong(t, "expected a finite number, got %s",
+		      PyFloat_Check(o) && isnan(PyFloat_AS_DOUBLE(o)) ?
+		      "'nan'" : "'inf'");
+	else if (!PyBool_Check(o) && o != Py_None && !PyLong_Check(o) &&
+		 !PyFloat_Check(o) && !PyUnicode_Check(o) &&
+		 !PyDict_Check(o) && !PyList_Check(o) && !PyTuple_Check(o) &&
+		 !PyAnySet_Check(o) &&
+		 strcmp(Py_TYPE(o)->tp_name, "torch.dtype"))
+		wrong(t, "a manifest can't hold an object of type %s",
+		      Py_TYPE(o)->tp_name);
+	else
+		return true;
+	PyErr_Clear();
+	return false;
+}
+
+static void write_dict(struct writer *t, PyObject *o)
 {
 	struct buf key = BUF_INIT;
 	PyObject *k, *v;
 	Py_ssize_t pos = 0;
-	size_t was = path->len;
-	int rc = 0;
+	size_t was = t->path.len;
 
-	jw_obj(w);
-	while (!rc && PyDict_Next(o, &pos, &k, &v)) {
+	jw_obj(t->w);
+	while (PyDict_Next(o, &pos, &k, &v)) {
 		if (!*key_text(k, &key)) {
-			rc = err_set(e, EX_BADINPUT, "%s: a key must be a "
-				     "string or a dtype, got %s", path->p,
-				     Py_TYPE(k)->tp_name);
-			break;
+			wrong(t, "a key must be a string or a dtype, got %s",
+			      Py_TYPE(k)->tp_name);
+			continue;
 		}
-		jw_key(w, key.p);
 		if (was)
-			buf_addch(path, '.');
-		buf_addstr(path, key.p);
-		rc = write_value(w, v, path, e);
-		path->len = was;
-		path->p[was] = '\0';
+			buf_addch(&t->path, '.');
+		buf_addstr(&t->path, key.p);
+		v = plain(v);
+		if (writable(t, v)) {
+			jw_key(t->w, key.p);
+			write_value(t, v);
+		}
+		Py_DECREF(v);
+		leave(t, was);
 	}
-	if (!rc)
-		jw_obj_end(w);
+	jw_obj_end(t->w);
 	buf_release(&key);
-	return rc;
 }
 
-static int write_list(struct jw *w, PyObject *o, struct buf *path,
-		      struct err *e)
+static void write_list(struct writer *t, PyObject *o)
 {
-	PyObject *seq = PySequence_Fast(o, "not a sequence");
-	size_t was = path->len;
+	PyObject *seq = PySequence_Fast(o, "not a sequence"), *v;
+	size_t was = t->path.len;
 	Py_ssize_t i;
-	int rc = 0;
 
-	jw_arr(w);
-	for (i = 0; seq && !rc && i < PySequence_Fast_GET_SIZE(seq); i++) {
-		buf_addf(path, "[%zd]", i);
-		rc = write_value(w, PySequence_Fast_GET_ITEM(seq, i), path, e);
-		path->len = was;
-		path->p[was] = '\0';
+	jw_arr(t->w);
+	for (i = 0; seq && i < PySequence_Fast_GET_SIZE(seq); i++) {
+		buf_addf(&t->path, "[%zd]", i);
+		v = PySequence_Fast_GET_ITEM(seq, i);
+		if (writable(t, v))
+			write_value(t, v);
+		leave(t, was);
 	}
-	if (!rc)
-		jw_arr_end(w);
+	jw_arr_end(t->w);
 	Py_XDECREF(seq);
-	return rc;
+	PyErr_Clear();
 }
 
-static int write_float(struct jw *w, double v)
+static void write_number(struct jw *w, double v)
 {
 	char text[40];
 
-	if (!isfinite(v)) {
-		jw_str(w, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
-		return 0;
-	}
 	snprintf(text, sizeof(text), "%.17g", v);
 	jw_raw(w, text, strlen(text));
-	return 0;
 }
 
-static int write_value(struct jw *w, PyObject *o, struct buf *path,
-		       struct err *e)
+static void write_value(struct writer *t, PyObject *o)
 {
-	const char *s;
+	struct buf b = BUF_INIT;
 
-	if (w->depth > DEPTH)
-		return err_set(e, EX_BADINPUT, "%s: nested too deep", path->p);
-	if (PyBool_Check(o)) {
-		jw_bool(w, o == Py_True);
-	} else if (o == Py_None) {
-		jw_raw(w, "null", 4);
-	} else if (PyLong_Check(o)) {
-		return write_float(w, PyLong_AsDouble(o));
-	} else if (PyFloat_Check(o)) {
-		return write_float(w, PyFloat_AS_DOUBLE(o));
-	} else if (PyUnicode_Check(o)) {
-		s = PyUnicode_AsUTF8(o);
-		PyErr_Clear();
-		jw_str(w, s ? s : "");
-	} else if (PyDict_Check(o)) {
-		return write_dict(w, o, path, e);
-	} else if (PyList_Check(o) || PyTuple_Check(o) || PyAnySet_Check(o)) {
-		return write_list(w, o, path, e);
-	} else if (!strcmp(Py_TYPE(o)->tp_name, "torch.dtype")) {
-		struct buf b = BUF_INIT;
-
-		jw_str(w, key_text(o, &b));
-		buf_release(&b);
-	} else {
-		return err_set(e, EX_BADINPUT, "%s: a manifest can't hold an "
-			       "object of type %s", path->p,
-			       Py_TYPE(o)->tp_name);
-	}
-	return 0;
+	if (PyBool_Check(o))
+		jw_bool(t->w, o == Py_True);
+	else if (o == Py_None)
+		jw_raw(t->w, "null", 4);
+	else if (is_odd_number(t, o))
+		jw_str(t->w, isnan(PyFloat_AS_DOUBLE(o)) ? "nan" : "inf");
+	else if (PyLong_Check(o) || PyFloat_Check(o))
+		write_number(t->w, PyFloat_AsDouble(o));
+	else if (PyUnicode_Check(o))
+		jw_str(t->w, text_of(o));
+	else if (PyDict_Check(o))
+		write_dict(t, o);
+	else if (PyList_Check(o) || PyTuple_Check(o) || PyAnySet_Check(o))
+		write_list(t, o);
+	else
+		jw_str(t->w, key_text(o, &b));
+	buf_release(&b);
 }
 
 static bool is_node(PyObject *o, const char *name)
@@ -280,9 +381,31 @@ static long node_line(PyObject *o)
 	return line;
 }
 
-/* A key as it stands in the source: "rng" or torch.float32. */
+static void node_text(PyObject *o, struct buf *b);
+
+/* ("mm", torch.float32) as its key: "mm:torch.float32". */
+static void pair_text(PyObject *o, struct buf *b)
+{
+	PyObject *elts = PyObject_GetAttrString(o, "elts");
+	struct buf one = BUF_INIT;
+	Py_ssize_t i;
+
+	for (i = 0; elts && i < PyList_Size(elts); i++) {
+		node_text(PyList_GetItem(elts, i), &one);
+		buf_addf(b, "%s%s", i ? ":" : "", one.p);
+	}
+	PyErr_Clear();
+	Py_XDECREF(elts);
+	buf_release(&one);
+}
+
+/*
+ * A key as it stands in the source: "rng" or torch.float32, of which
+ * torch.float is another name.
+ */
 static void node_text(PyObject *o, struct buf *b)
 {
+	const struct dtype *t = NULL;
 	PyObject *s = NULL;
 
 	buf_reset(b);
@@ -291,9 +414,13 @@ static void node_text(PyObject *o, struct buf *b)
 	} else if (is_node(o, "Attribute")) {
 		s = PyObject_GetAttrString(o, "attr");
 		buf_addstr(b, "torch.");
+		t = s && text_of(s) ? dtype_find(text_of(s)) : NULL;
+	} else if (is_node(o, "Tuple")) {
+		pair_text(o, b);
+		return;
 	}
-	if (s && PyUnicode_Check(s) && PyUnicode_AsUTF8(s))
-		buf_addstr(b, PyUnicode_AsUTF8(s));
+	if (s && PyUnicode_Check(s) && text_of(s))
+		buf_addstr(b, t ? t->name : text_of(s));
 	else
 		buf_reset(b);
 	Py_XDECREF(s);
@@ -335,39 +462,40 @@ static void write_keys(struct jw *w, PyObject *node, struct buf *path)
 	buf_release(&text);
 }
 
-/* Where the source says manifest = {…}, the lines of its keys. */
+/* Does the statement say manifest = …? */
+static bool assigns_manifest(PyObject *node)
+{
+	PyObject *x = is_node(node, "Assign") ?
+		PyObject_GetAttrString(node, "targets") : NULL;
+	PyObject *id = x && PyList_Size(x) == 1 ?
+		PyObject_GetAttrString(PyList_GetItem(x, 0), "id") : NULL;
+	bool yes = id && PyUnicode_Check(id) && text_of(id) &&
+		!strcmp(text_of(id), "manifest");
+
+	PyErr_Clear();
+	Py_XDECREF(id);
+	Py_XDECREF(x);
+	return yes;
+}
+
+/* Where the source says manifest = {…} last, the lines of its keys. */
 static void write_positions(struct jw *w, PyObject *tree)
 {
-	PyObject *body = PyObject_GetAttrString(tree, "body"), *node, *x;
-	struct buf path = BUF_INIT, name = BUF_INIT;
+	PyObject *body = PyObject_GetAttrString(tree, "body"), *value = NULL;
+	struct buf path = BUF_INIT;
 	Py_ssize_t i;
 
 	buf_grow(&path, 64);
-	for (i = 0; body && i < PyList_Size(body); i++) {
-		node = PyList_GetItem(body, i);
-		if (!is_node(node, "Assign"))
-			continue;
-		x = PyObject_GetAttrString(node, "targets");
-		if (x && PyList_Size(x) == 1) {
-			PyObject *id = PyObject_GetAttrString(
-					PyList_GetItem(x, 0), "id");
-
-			buf_reset(&name);
-			if (id && PyUnicode_Check(id))
-				buf_addstr(&name, PyUnicode_AsUTF8(id));
-			Py_XDECREF(id);
-		}
-		Py_XDECREF(x);
-		x = PyObject_GetAttrString(node, "value");
-		if (!strcmp(name.p, "manifest") && x)
-			write_keys(w, x, &path);
-		Py_XDECREF(x);
-		PyErr_Clear();
-	}
+	for (i = body ? PyList_Size(body) : 0; i-- > 0 && !value; )
+		if (assigns_manifest(PyList_GetItem(body, i)))
+			value = PyObject_GetAttrString(PyList_GetItem(body, i),
+						       "value");
+	if (value)
+		write_keys(w, value, &path);
 	PyErr_Clear();
+	Py_XDECREF(value);
 	Py_XDECREF(body);
 	buf_release(&path);
-	buf_release(&name);
 }
 
 /* Run the code in a fresh module; its globals (new), or NULL. */
@@ -435,7 +563,8 @@ static PyObject *evaluate_twice(PyObject *code, const char *path,
 
 static int do_manifest(struct jw *w, const char *path, struct err *e)
 {
-	struct buf text = BUF_INIT, at = BUF_INIT;
+	struct writer t = { .w = w, .path = BUF_INIT, .wrong = BUF_INIT };
+	struct buf text = BUF_INIT;
 	PyObject *tree = NULL, *code = NULL, *globals = NULL, *m;
 	PyCompilerFlags flags = {
 		.cf_flags = PyCF_ONLY_AST,
@@ -465,12 +594,12 @@ static int do_manifest(struct jw *w, const char *path, struct err *e)
 	}
 	jw_obj(w);
 	jw_key(w, "manifest");
-	buf_grow(&at, 64);
-	rc = write_value(w, m, &at, e);
-	if (rc < 0) {
-		err_prefix(e, "%s", path);
-		goto out;
-	}
+	buf_grow(&t.path, 64);
+	write_value(&t, m);
+	jw_key(w, "wrong");
+	buf_addch(&t.wrong, ']');
+	jw_raw(w, "[", 1);
+	buf_add(w->out, t.wrong.p, t.wrong.len);
 	jw_key(w, "keys");
 	jw_arr(w);
 	tree = Py_CompileStringFlags(text.p, path, Py_file_input, &flags);
@@ -479,12 +608,14 @@ static int do_manifest(struct jw *w, const char *path, struct err *e)
 	PyErr_Clear();
 	jw_arr_end(w);
 	jw_obj_end(w);
+	rc = 0;
 out:
 	PyErr_Clear();
 	Py_XDECREF(tree);
 	Py_XDECREF(globals);
 	Py_XDECREF(code);
-	buf_release(&at);
+	buf_release(&t.path);
+	buf_release(&t.wrong);
 	buf_release(&text);
 	return rc;
 }
@@ -525,6 +656,7 @@ int main(int argc, char **argv)
 		return prog_fail(EX_ENVIRON, "unable to keep stdout apart");
 	if (py_start(&e) < 0)
 		return prog_fail_err(&e);
+	alarm(PATIENCE);
 	jw_init(&w, &out);
 	rc = do_manifest(&w, argv[optind], &e);
 	if (rc < 0) {

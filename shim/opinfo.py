@@ -207,6 +207,7 @@ def describe(entry):
         getattr(entry.ref, "__name__", "") != "_NOTHING",
         "error_inputs": entry.error_inputs_func is not None,
         "arithmetic": arithmetic,
+        "elements": suite.extent((s.input, s.args, s.kwargs) for s in batch),
         "has_many": any(t.numel() > 1 for t in dense),
         "has_rank2": any(t.dim() > 1 and min(t.shape[-2:]) > 1
                          for t in dense),

@@ -132,6 +132,39 @@ def load_extra(folder):
     loaded.add(folder)
 
 
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from tensors_in(tuple(value.values()))
+    elif isinstance(value, (tuple, list)):
+        for v in value:
+            yield from tensors_in(v)
+
+
+def extent(samples):
+    """[elements of the largest tensor, of all tensors of the largest sample],
+    which is what limits of memory are held against."""
+    one = total = 0
+    for values in samples:
+        sizes = [t.numel() for t in tensors_in(values)]
+        one = max([one, *sizes])
+        total = max(total, sum(sizes))
+    return [one, total]
+
+
+def extent_of(c):
+    """That of a case; nothing where it says itself what it needs, or can't be
+    asked now: a decoder, say, is not there."""
+    if c.mb:
+        return None
+    try:
+        return extent(s[1:3] for s in samples(c.suite, c.op, c.dtypes[0],
+                                              "call", 0, 0))
+    except Exception:
+        return None
+
+
 def describe(c):
     record = {"v": 1, "kind": "suite", "id": "", "run": "",
               "suite": c.suite, "op": c.op, "dtypes": sorted(c.dtypes),
@@ -140,6 +173,9 @@ def describe(c):
         value = getattr(c, key)
         if value:
             record[key] = value
+    size = extent_of(c)
+    if size:
+        record["elements"] = size
     return record
 
 

@@ -52,10 +52,30 @@ wrong 'a list' '[.]' 'expected an object, got a list'
 for d in auto cuda cuda:1 privateuseone:0 my_dev; do
 	right "device $d" ".device_name = \"$d\""
 done
-for d in '' CUDA 'a b' cuda: cuda:x 1a a:1:2; do
+right 'a high index' '.device_name = "cuda:999"'
+for d in '' CUDA 'a b' cuda: cuda:x 1a a:1:2 cuda:01 cuda:1000 auto:0; do
 	wrong "device '$d'" ".device_name = \"$d\"" 'device_name: expected a device'
 done
 wrong 'device 3' '.device_name = 3' 'device_name: expected .*, got 3'
+
+right 'the last of two' '.device_name = "cuda:1" | .device_count = 2'
+wrong 'one beyond' '.device_name = "cuda:2" | .device_count = 2' \
+	"device_name: 'cuda:2' is not there: device_count is 2"
+wrong 'auto, and an import' '.device_name = "auto" | .backend_import = "x"' \
+	"device_name: 'auto' beside backend_import"
+right 'a figure for each' '.device_count = 2 |
+	.hardware = {"device_memory_gb": [1, 2]}'
+wrong 'figures for others' '.device_count = 2 |
+	.hardware = {"device_memory_gb": [1, 2, 3]}' \
+	'hardware.device_memory_gb: 3 figures, but device_count is 2'
+wrong 'an overload' '.skip_ops = ["aten::add"]' \
+	"skip_ops.0.: 'aten::add' is an overload"
+wrong 'a folder twice' '.custom_test_dirs = ["/tmp", "/tmp"]' \
+	"custom_test_dirs: '/tmp' comes twice"
+long=$(printf '(.{0,999}x)?%.0s' {1..40})
+wrong 'many repeats' ".supported_ops = \"$long\"" \
+	'supported_ops: the regex .* repeats add up to more than 4000'
+right 'some repeats' '.supported_ops = "(.{0,999}x)?(.{0,999}y)?"'
 
 right 'a module' '.backend_import = "torch_x.y"'
 right 'no module' '.backend_import = null'
@@ -162,6 +182,14 @@ wrong 'tolerances' '.tolerance_overrides = {"a:float32": {"rtol": -1},
 	'tolerance_overrides.i:float32: ulp stands alone' \
 	'tolerance_overrides.j:float32: expected' \
 	"tolerance_overrides.k:float32: rtol: .*got 'nan'"
+
+wrong 'a bool' '.tolerance_overrides = {"logical_and:bool": {"atol": 1}}' \
+	'tolerance_overrides.logical_and:bool: a bool is right or wrong'
+wrong 'more than there is' '.tolerance_overrides =
+	{"mm:float4_e2m1fn_x2": {"atol": 1.5}}' 'tolerance_overrides.mm.*void'
+wrong 'the same twice' '.tolerance_overrides = {"add:float32": {"ulp": 3},
+	" add : torch.float": {"ulp": 5}}' \
+	"tolerance_overrides. add : torch.float: the same as 'add:float32'"
 
 right 'containers' '.supported_container_formats = {"nf4": true, "mxint8": false} |
 	.custom_container_decoders = {"nf4": "a.b:c.d"} |

@@ -19,8 +19,12 @@ for t in smoke minimal inference training complete; do
 	is "$(jq -c '[.device_name, .backend_import]' $t.json)" \
 		'["refdev",["torch_refdev"]]' 'and knows the import'
 done
-exits 4 'no such template' cts-manifest init --template huge -o x.json
-errline "templates/huge.json" 'is named'
+exits 2 'no such template' cts-manifest init --template huge -o x.json
+like err "no template 'huge', expected smoke, minimal, inference" 'is told'
+exits 2 'JSON in Python' cts-manifest init --format json -o x.py
+like err "'x.py', which would be read as the other" 'is refused'
+exits 2 'check of a device' cts-manifest check -d cpu refdev.json
+like err 'check takes files alone' 'is refused'
 ok 'and nothing was written' test ! -e x.json
 exits 2 'no such format' cts-manifest init --format toml -o x.json
 exits 0 'init to stdout' cts-manifest init -o -

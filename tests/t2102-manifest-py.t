@@ -85,10 +85,62 @@ fails 3 'one that leaves' "^cts-manifest: f.py:2: SystemExit" \
 fails 3 'no manifest' "f.py: it defines no 'manifest'" <<<'x = 1'
 fails 3 'a manifest that is no dict' "f.py: 'manifest' is no dict" \
 	<<<'manifest = 1'
-fails 3 'an object in it' "f.py: note: a manifest can't hold an object" \
-	<<<'manifest = {"note": object()}'
-fails 3 'an odd key' 'f.py: .*a key must be a string or a dtype, got int' \
-	<<<'manifest = {1: 2}'
+# finds NAME TEXT RE...: what is wrong with that manifest is all found.
+finds()
+{
+	local n
+	printf 'import copy\nimport torch\nmanifest = {"manifest_version": 1,
+"device_name": "cpu", "capabilities": {}, "supported_dtypes": {}}\n%s\n' "$2" \
+		>f.py
+	exits 3 "$1" cts-manifest check f.py
+	n=$(($# - 2))
+	is "$(grep -vc warning err)" $n "has $n findings"
+	shift 2
+	for re; do
+		like err "^cts-manifest: f.py:?[0-9]*: $re" 'of which one'
+	done
+}
+finds 'an object in it' 'manifest["note"] = object()' \
+	"note: a manifest can't hold an object of type object"
+finds 'odd keys and values' 'manifest[1] = 2; manifest["note"] = b"x"
+manifest["supported_dtypes"] = {"float31": True, "float32": float("nan")}' \
+	'a key must be a string or a dtype, got int' \
+	"note: a manifest can't hold an object of type bytes" \
+	'supported_dtypes.float31: unknown dtype' \
+	"supported_dtypes.float32: expected a finite number, got 'nan'"
+finds 'texts' 'manifest["note"] = "a\0b"
+manifest["skip_ops"] = ["\ud800"]' 'note: expected a text of valid' \
+	'skip_ops.0.: expected a text of valid'
+finds 'a dtype under two names' 'manifest = {"manifest_version": 1,
+"device_name": "cpu", "capabilities": {}, "supported_dtypes": {
+torch.float32: True, torch.float: False},
+"tolerance_overrides": {("mm", torch.float32): (1e-3, 1e-3),
+("mm", torch.float32): (1e-4, 1e-4)}}' 'supported_dtypes.*duplicate key' \
+	'tolerance_overrides.mm:torch.float32: a duplicate key'
+cat >t.py <<\END
+import copy
+import torch
+
+
+class Tol:
+    def __init__(self, rtol, atol):
+        self.rtol, self.atol = rtol, atol
+
+
+class Tiers:
+    golden, usable = Tol(1e-5, 1e-6), Tol(1e-3, 1e-4)
+
+
+manifest = copy.deepcopy({
+    "manifest_version": 1, "device_name": "cpu", "capabilities": {},
+    "supported_dtypes": {torch.float32: True}})
+manifest["tolerance_overrides"] = {("mm", torch.float32): Tol(0.01, 0.02),
+                                   "add:float16": Tiers()}
+END
+exits 0 'a copy, and tolerances that are objects' cts-manifest resolve t.py
+is "$(jq -c '[.supported_dtypes, .tolerance_overrides]' out)" \
+	'[{"float32":true},{"mm:float32":{"rtol":0.01,"atol":0.02},'\
+'"add:float16":{"rtol":0.001,"atol":0.0001}}]' 'is what they say'
 fails 3 'one that ends Python' 'f.py' <<<$'import os\nos._exit(0)'
 fails 4 'one that kills it' 'f.py' <<<$'import os\nos.abort()'
 exits 4 'no such file' cts-manifest check none.py

@@ -140,6 +140,18 @@ exits 0 '--start-after --limit' enum -d cpu --start-after "$third" --limit 2
 adds_up '--start-after --limit'
 is "$(cases)" "$(jq -r 'select(.kind == "case").id' first |
 	sed -n 4,5p)" 'two after that'
+exits 0 'both starts' enum -d cpu --start-at "$third" --start-after "$third"
+cp out both
+exits 0 'the later of them' enum -d cpu --start-after "$third"
+is "$(jq -r 'select(.kind == "case").id' both)" \
+	"$(jq -r 'select(.kind == "case").id' out)" 'counts'
+exits 2 'levels said twice' enum -d cpu -l 3 --level-exact 2
+like err -- '--level-exact beside --level' 'is refused'
+exits 2 'an op said twice' enum -d cpu --op add --op mul
+like err -- "--op twice: join the two with" 'is refused'
+exits 2 'a case that is left out' enum -d cpu --op '^fft' \
+	--case opinfo/add/bool/plain
+errline 'is there, but what else was selected leaves it out' 'is told'
 exits 2 '--start-at, unknown' enum -d cpu --start-at opinfo/x/bool/plain
 errline 'is not among the cases' 'is said'
 for i in 1 2 3; do
@@ -352,8 +364,9 @@ memory 'tensor size' '.resource_limits.max_tensor_size_mb = 100' \
 	resource_limits.max_tensor_size_mb
 memory 'the least of them' '.resource_limits = {"max_tensor_size_mb": 100,
 	"max_device_memory_mb": 200}' resource_limits.max_tensor_size_mb
-memory 'what the device has' '.hardware.device_memory_gb = [8, 2.5]' \
-	hardware.device_memory_gb
+two='.device_count = 2 | .hardware.device_memory_gb = [2.5, 8]'
+memory 'what the device has' "$two" hardware.device_memory_gb
+memory 'what another has' "$two | .device_name = \"cpu:1\"" ''
 memory 'what the machine has' '.hardware.system_memory_gb = 1' \
 	hardware.system_memory_gb
 both='.hardware = {"memory_model": "unified"}'
@@ -368,6 +381,17 @@ memory 'a quota of the device' "$both | .resource_limits.max_device_memory_mb =
 	3000" ''
 memory 'enough' '.hardware = {"system_memory_gb": 3, "device_memory_gb": 3}' ''
 memory 'unknown' '.hardware.device_memory_gb = "auto"' ''
+# What is known of a case's tensors counts, too: 2 MB of float32.
+sed '/"suite":"big"/s/"mb":3000/"elements":[500000,700000]/' inv6 >inv7
+mv inv7 inv6
+memory 'a tensor that is too large' '.resource_limits.max_tensor_size_mb = 1.9' \
+	resource_limits.max_tensor_size_mb
+memory 'one that is not' '.resource_limits.max_tensor_size_mb = 2' ''
+memory 'all of a sample' '.resource_limits.max_device_memory_mb = 5' \
+	resource_limits.max_device_memory_mb
+memory 'which fits' '.resource_limits.max_device_memory_mb = 6' ''
+sed '/"suite":"big"/s/"elements":.500000,700000./"mb":3000/' inv6 >inv7
+mv inv7 inv6
 memory '--max-device-memory' . null --max-device-memory 100
 memory '--max-tensor-size' . null --max-tensor-size 100
 exits 0 'oom' cts-enum --inventory inv6 -m - --limit 1 < <(

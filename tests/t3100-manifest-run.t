@@ -26,6 +26,16 @@ is "$(head -n 1 stream | jq -c '[.mode, .dtypes, .cases]')" \
 DEVICE=refdev exits 2 'validate of a device' glue validate
 errline 'CPU alone' 'is refused'
 
+# "auto" is settled by the run, and stays so.
+jq '.device_name = "auto" | .semantic_level = 2' manifest.json >auto.json
+MANIFEST=$T/auto.json OP='^sub$' DTYPE=float32 OUT=$T/runa exits 0 'auto' glue run
+is "$(jq -r '.device_name' runa/manifest.json)" \
+	"$(jq -r .device runa/summary.json)" 'is a device now'
+is "$(jq -c .level runa/summary.json)" '[1,2]' 'up to the manifest'\''s level'
+like runa/report.md 'Narrowed by --dtype to float32' 'which was narrowed'
+FROM=$T/runa OUT=$T/runb exits 2 'nothing to rerun' glue rerun
+exits 0 'a probe of auto' cts-manifest probe auto.json
+
 # The accounts of a run are what the manifest excludes.
 jq '.supported_dtypes.int64 = false | .capabilities.rng = false' manifest.json \
 	>m.json

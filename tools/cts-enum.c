@@ -112,6 +112,7 @@ struct opts {
 	struct selection sel;
 	struct enumout out;
 	const char *op, *inventory;
+	const char *levels;	/* the option that said them, or NULL */
 	bool table;
 };
 
@@ -143,7 +144,7 @@ static void take_op(struct opts *o)
 	struct err e = { 0 };
 
 	if (o->sel.has_op)
-		pyre_release(&o->sel.op);
+		exit(prog_usage("--op twice: join the two with '|'"));
 	if (pyre_compile(&o->sel.op, optarg, &e) < 0)
 		exit(prog_usage("--op '%s': %s", optarg, e.msg));
 	o->sel.has_op = true;
@@ -167,12 +168,21 @@ static void take_mode(struct opts *o)
 				optarg));
 }
 
-static void take_mb(struct opts *o, const char *opt)
+/* Nobody's claim, but an option's. */
+static void take_mb(double *held, const char *opt)
 {
 	double mb = (double)prog_int(opt, optarg, 1, 1LL << 40);
 
-	if (!o->sel.max_mb || mb < o->sel.max_mb)
-		o->sel.max_mb = mb;	/* nobody's claim, but an option's */
+	if (!*held || mb < *held)
+		*held = mb;
+}
+
+/* The levels are said once, in one of three ways. */
+static void one_of_levels(struct opts *o, const char *opt)
+{
+	if (o->levels)
+		exit(prog_usage("%s beside %s", opt, o->levels));
+	o->levels = opt;
 }
 
 static void take_selector(struct opts *o, int c)
@@ -181,9 +191,11 @@ static void take_selector(struct opts *o, int c)
 
 	switch (c) {
 	case OPT_EXACT:
+		one_of_levels(o, "--level-exact");
 		s->lo = s->hi = (int)prog_int("--level-exact", optarg, 1, 8);
 		break;
 	case OPT_RANGE:
+		one_of_levels(o, "--level-range");
 		take_pair("--level-range", ':', &s->lo, &s->hi, 8);
 		break;
 	case 'k': take_pick(o); break;
@@ -212,6 +224,7 @@ static void take_option(struct opts *o, int c)
 	case 'm': o->m.file = optarg; break;
 	case 'd': o->m.device = optarg; break;
 	case 'l':
+		one_of_levels(o, "--level");
 		o->sel.lo = 1;
 		o->sel.hi = (int)prog_int("--level", optarg, 1, 8);
 		break;
@@ -230,8 +243,10 @@ static void take_option(struct opts *o, int c)
 		o->out.samples = (int)prog_int("--max-samples", optarg, 0,
 					       1000000);
 		break;
-	case OPT_DEVMEM: take_mb(o, "--max-device-memory"); break;
-	case OPT_TENSOR: take_mb(o, "--max-tensor-size"); break;
+	case OPT_DEVMEM: take_mb(&o->sel.max_mb,
+				      "--max-device-memory"); break;
+	case OPT_TENSOR: take_mb(&o->sel.tensor_mb,
+				      "--max-tensor-size"); break;
 	case OPT_MODE: take_mode(o); break;
 	case OPT_SKIPS: o->out.skips = true; break;
 	case OPT_EACH: o->out.each = true; break;

@@ -254,9 +254,23 @@ static int filter_files(struct exec *x)
 	return rc;
 }
 
+/* "auto" is what PyTorch says it is. */
+static void settle_auto(struct exec *x)
+{
+	if (!x->device || strcmp(x->device, "auto"))
+		return;
+	x->device = adapter_accelerator();
+	if (x->device)
+		return;
+	prog_warn("PyTorch %s has no accelerator: taking 'cpu' for 'auto'",
+		  x->lab.torch);
+	x->device = "cpu";
+}
+
 /* Everything but running cases. */
 static int tell(struct exec *x, struct err *e)
 {
+	settle_auto(x);
 	if (x->suites)
 		return inventory_suites(x->suites, x->out, e);
 	if (!x->probe && !strcmp(x->inventory, "opinfo"))

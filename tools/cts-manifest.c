@@ -167,13 +167,19 @@ static int do_show(const struct opts *o)
 	return rc;
 }
 
+static bool has_end(const char *path, const char *end)
+{
+	size_t n = path ? strlen(path) : 0, k = strlen(end);
+
+	return n > k && !strcmp(path + n - k, end);
+}
+
+static bool is_py(const char *path) { return has_end(path, ".py"); }
+static bool is_json(const char *path) { return has_end(path, ".json"); }
+
 static bool wants_py(const struct opts *o)
 {
-	size_t n = o->output ? strlen(o->output) : 0;
-
-	if (o->format)
-		return !strcmp(o->format, "py");
-	return n > 3 && !strcmp(o->output + n - 3, ".py");
+	return o->format ? !strcmp(o->format, "py") : is_py(o->output);
 }
 
 static int do_init(const struct opts *o)
@@ -250,6 +256,9 @@ static int run(const char *what, const struct opts *o, char **args, int n)
 	if (!strcmp(what, "check")) {
 		char *one[] = { (char *)o->m.file };
 
+		if (o->m.device || o->m.level || o->m.ndtypes ||
+		    o->m.nimports || o->probe || (n && o->m.file))
+			return prog_usage("check takes files alone");
 		if (n || o->m.file)
 			return do_check(n ? args : one, n ? (size_t)n : 1);
 		return prog_usage("check needs a file");
@@ -261,6 +270,10 @@ static int run(const char *what, const struct opts *o, char **args, int n)
 	if (o->format && strcmp(o->format, "json") && strcmp(o->format, "py"))
 		return prog_usage("--format is json or py, not '%s'",
 				  o->format);
+	if (o->format && is_py(o->output) != !strcmp(o->format, "py") &&
+	    (is_py(o->output) || is_json(o->output)))
+		return prog_usage("--format %s into '%s', which would be read "
+				  "as the other", o->format, o->output);
 	if (!strcmp(what, "resolve"))
 		return do_resolve(o);
 	if (!strcmp(what, "show"))
@@ -290,6 +303,21 @@ static const struct option longs[] = {
 	{ 0 },
 };
 
+static void take_template(struct opts *o)
+{
+	static const char *const names[] = {
+		"smoke", "minimal", "inference", "training", "complete", NULL
+	};
+	size_t i;
+
+	for (i = 0; names[i] && strcmp(names[i], optarg); i++)
+		;
+	if (!names[i])
+		exit(prog_usage("no template '%.80s', expected smoke, minimal, "
+				"inference, training or complete", optarg));
+	o->m.template = names[i];
+}
+
 static void take_option(struct opts *o, int c)
 {
 	switch (c) {
@@ -298,7 +326,7 @@ static void take_option(struct opts *o, int c)
 	case 'l': o->m.level = (int)prog_int("--level", optarg, 1, 8); break;
 	case 'e': o->verdict = true; break;
 	case 'o': o->output = optarg; break;
-	case OPT_TEMPLATE: o->m.template = optarg; break;
+	case OPT_TEMPLATE: take_template(o); break;
 	case OPT_FORMAT: o->format = optarg; break;
 	case OPT_PROBE: o->probe = true; break;
 	case OPT_FORCE: o->force = true; break;
