@@ -175,6 +175,8 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: JOBS                workers; default: cores
 #: HOSTS=a,user@b      run there, over ssh, JOBS workers on each; every host has
 #:                     the toolkit and the run's folder under the same path
+#: CORPUS=auto|off|DIR            where samples and references are kept
+#: GOLDEN=FILE         compare with what another machine recorded
 #: SEED, SAMPLES       seed of inputs; at most so many samples a case
 #: TIMEOUT             seconds a case may take
 #: ISOLATE=batch|case  a process for many cases, or one each
@@ -186,7 +188,8 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: REPORT_SKIPS=1      list what did not run in the report
 RUN_VARS := DEVICE LEVEL LEVEL_EXACT LEVEL_RANGE DTYPE OP SUITE CASE MANIFEST \
 	BACKEND_IMPORT OUT JOBS SEED SAMPLES TIMEOUT ISOLATE ADAPTIVE \
-	KNOWN_CRASHES CONFIRM BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN FROM N
+	KNOWN_CRASHES CONFIRM BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN FROM N \
+	CORPUS GOLDEN
 export $(RUN_VARS)
 export PYTHON
 
@@ -194,6 +197,7 @@ export PYTHON
 glue = @bash lib/run.sh $1
 
 .PHONY: run resume rerun rejudge triage show-skips probe validate demo bench \
+	sync-opinfo \
 	crash-audit
 run: all ## prove or disprove what DEVICE claims
 	$(call glue,run)
@@ -213,6 +217,8 @@ crash-audit: all ## check the ledger of known crashes against the cases
 	$(call glue,crash-audit)
 validate: all ## the toolkit against itself: CPU on both sides
 	$(call glue,validate)
+sync-opinfo: all ## ask PyTorch again: its inventory, and a corpus up to LEVEL
+	$(call glue,sync-opinfo)
 demo: all ## a misbehaving device, and what its failures look like
 	$(call glue,demo)
 bench: all ## time a run against a bare Python loop

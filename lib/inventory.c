@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "buf.h"
+#include "cache.h"
 #include "child.h"
 #include "dtype.h"
 #include "json.h"
@@ -19,11 +20,6 @@
 #include "xalloc.h"
 
 #define INVENTORY_MAX (64u << 20)
-
-/* PyTorch's folder, known when the toolkit is built; "" without one. */
-#ifndef CTS_SITE
-#define CTS_SITE ""
-#endif
 
 /* The key of the inventory record, and the name that tables use. */
 static const struct { const char *key, *name; } flags[] = {
@@ -193,116 +189,6 @@ int inventory_parse(struct inventory *inv, const char *text, size_t n,
 	return 0;
 }
 
-/* The folder for caches: new. */
-static char *cache_root(void)
-{
-	const char *s = getenv("CTS_CACHE");
-
-	if (s && *s)
-		return xstrdup(s);
-	s = getenv("XDG_CACHE_HOME");
-	if (s && *s == '/')
-		return xasprintf("%s/cts", s);
-	s = getenv("HOME");
-	return xasprintf("%s/.cache/cts", s && *s ? s : "/tmp");
-}
-
-/* "…'2.13.0+cpu'…" after "__version__": new, or NULL. */
-static char *version_of(const char *text)
-{
-	const char *p = strstr(text, "__version__ ="), *q;
-
-	p = p ? strpbrk(p, "'\"") : NULL;
-	q = p ? strpbrk(p + 1, "'\"\n") : NULL;
-	return q && *q != '\n' ? xstrndup(p + 1, (size_t)(q - p - 1)) : NULL;
-}
-
-/* Append what the suites below a folder are. */
-static void add_suites(struct buf *b, const char *folder)
-{
-	char *pattern = xasprintf("%s/*.py", folder);
-	glob_t g;
-	size_t i;
-
-	if (!glob(pattern, 0, NULL, &g)) {
-		for (i = 0; i < g.gl_pathc; i++) {
-			buf_addstr(b, strrchr(g.gl_pathv[i], '/'));
-			buf_read_file(b, g.gl_pathv[i], 8 << 20, NULL);
-		}
-		globfree(&g);
-	}
-	free(pattern);
-}
-
-/* The cache's folder for this PyTorch (new); *torch: its version (new). */
-static char *cache_dir(char **torch, struct err *e)
-{
-	static const char *const asking[] = {
-		"opinfo", "derive", "suite",
-	};
-	struct buf b = BUF_INIT;
-	char *path, *root, *dir = NULL, hex[65], safe[80];
-	size_t i;
-
-	path = xasprintf("%s/torch/version.py", CTS_SITE);
-	if (!*CTS_SITE || buf_read_file(&b, path, 1 << 20, NULL) < 0) {
-		err_set(e, EX_ENVIRON, "there is no PyTorch where the toolkit "
-			"was built for it; run make again");
-		goto out;
-	}
-	*torch = version_of(b.p);
-	if (!*torch) {
-		err_set(e, EX_ENVIRON, "%s: no version in it", path);
-		goto out;
-	}
-	buf_addstr(&b, CTS_VERSION);
-	/* What asks PyTorch is part of the answer. */
-	for (i = 0; i < sizeof(asking) / sizeof(*asking); i++) {
-		free(path);
-		path = xasprintf("%s/shim/%s.py", prog_root(), asking[i]);
-		buf_read_file(&b, path, 1 << 20, NULL);
-	}
-	free(path);
-	path = xasprintf("%s/suites", prog_root());
-	add_suites(&b, path);
-	sha256_hex(b.p, b.len, hex);
-	snprintf(safe, sizeof(safe), "%s", *torch);
-	for (i = 0; safe[i]; i++)
-		if (safe[i] == '/')
-			safe[i] = '_';
-	root = cache_root();
-	dir = xasprintf("%s/%s-%.12s", root, safe, hex);
-	free(root);
-out:
-	free(path);
-	buf_release(&b);
-	return dir;
-}
-
-/* mkdir -p. */
-static int make_dirs(const char *dir, struct err *e)
-{
-	char *path = xstrdup(dir), *p;
-	int rc = 0;
-
-	for (p = path + 1; ; p++) {
-		char was = *p;
-
-		if (was && was != '/')
-			continue;
-		*p = '\0';
-		if (mkdir(path, 0777) < 0 && errno != EEXIST) {
-			rc = err_sys(e, errno, "unable to make '%s'", path);
-			break;
-		}
-		*p = was;
-		if (!was)
-			break;
-	}
-	free(path);
-	return rc;
-}
-
 /*
  * Ask PyTorch (as cts-exec's option and its argument say); the answer replaces
  * file in one step.
@@ -363,7 +249,7 @@ int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		inventory_release(inv);
 		if (building)
 			building(torch);
-		if (!make_dirs(dir, e) &&
+		if (!cache_make(dir, e) &&
 		    !build(file, "--inventory", "opinfo", e))
 			rc = inventory_read(inv, file, e);
 	}
@@ -429,7 +315,7 @@ int inventory_add(struct inventory *inv, const char *folder, struct err *e)
 	if (!dir)
 		goto out;
 	buf_addstr(&b, folder);
-	add_suites(&b, folder);
+	cache_add_suites(&b, folder);
 	sha256_hex(b.p, b.len, hex);
 	file = xasprintf("%s/suites-%.12s.jsonl", dir, hex);
 	buf_reset(&b);
@@ -437,7 +323,7 @@ int inventory_add(struct inventory *inv, const char *folder, struct err *e)
 				sizeof(*inv->folders));
 	inv->folders[inv->nfolders++] = xstrdup(folder);
 	if (buf_read_file(&b, file, INVENTORY_MAX, NULL) < 0 &&
-	    (make_dirs(dir, e) || build(file, "--suites", folder, e) ||
+	    (cache_make(dir, e) || build(file, "--suites", folder, e) ||
 	     buf_read_file(&b, file, INVENTORY_MAX, e) < 0))
 		goto out;
 	rc = add_lines(inv, b.p, b.len, inv->folders[inv->nfolders - 1], e);

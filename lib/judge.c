@@ -187,7 +187,6 @@ static void rule_end(const struct judge *j, const struct jcase *c,
 {
 	const struct seen *s = c->seen;
 	long long samples = rec_int_opt(end, "samples", -1);
-	long long live = rec_int_opt(end, "live", 0);
 	long long undefined = rec_int_opt(end, "undefined", 0);
 	const cJSON *error = cJSON_GetObjectItemCaseSensitive(end, "error");
 
@@ -207,10 +206,10 @@ static void rule_end(const struct judge *j, const struct jcase *c,
 		r->why = xasprintf("no sample was judged (%zu without a "
 				   "reference, %lld undefined)", s->unjudged,
 				   undefined);
-	} else if (samples - live > (long long)(s->obs + s->unjudged)) {
+	} else if (samples > (long long)(s->obs + s->unjudged)) {
 		r->outcome = OUT_ERROR;
 		r->why = xasprintf("%lld of %lld samples are missing from the "
-				   "stream", samples - live -
+				   "stream", samples -
 				   (long long)(s->obs + s->unjudged), samples);
 	}
 }

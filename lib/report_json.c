@@ -22,6 +22,7 @@ static void write_facts(const struct summary *s, struct jw *w)
 	kopt(w, "python", s->python);
 	kopt(w, "manifest", s->manifest);
 	kopt(w, "reference", s->reference);
+	kopt(w, "corpus_note", s->corpus_note);
 	kopt(w, "run", s->run);
 	kopt(w, "note", s->note);
 	kopt(w, "input_error", s->input_error);

@@ -245,6 +245,11 @@ work()
 	iso+=(--zygote "$1/z" --runlog "$CTS_RUN/runlog.txt")
 	add_opt exec --device "${DEVICE-}"
 	exec+=(--blobs "$CTS_RUN/blobs")
+	if [ -n "${GOLDEN-}" ]; then
+		exec+=(--golden "$GOLDEN")
+	elif [ "${CORPUS:-auto}" != off ]; then
+		exec+=(--corpus "${CORPUS:-auto}")
+	fi
 	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
 		"$bin/cts-compare" --manifest "$CTS_RUN/manifest.json" \
 		--blobs "$CTS_RUN/blobs"
@@ -547,6 +552,18 @@ do_validate()
 	do_run
 }
 
+# What is kept of PyTorch is forgotten and made again.
+do_sync()
+{
+	[ "${CORPUS:-auto}" = auto ] ||
+		die 2 "sync-opinfo is about the cache, not CORPUS='$CORPUS'"
+	"$bin/cts-exec" --forget
+	OUT=$(mktemp -d)
+	export OUT DEVICE=cpu
+	bash lib/run.sh run
+	rm -rf "$OUT"
+}
+
 # in_scratch COMMAND...: with the manifest in force, and no run.
 in_scratch()
 {
@@ -605,6 +622,7 @@ verb=${1-}
 case $verb in
 run) do_run ;;
 validate) do_validate ;;
+sync-opinfo) do_sync ;;
 show-skips) in_scratch show_skips ;;
 probe) in_scratch probe ;;
 crash-audit) in_scratch crash_audit ;;

@@ -270,6 +270,8 @@ static void asides(struct card *k)
 		buf_addf(k->out, "%zu case%s ran without a verdict: "
 			 "cts-compare gives it\n", s->unjudged,
 			 plural(s->unjudged));
+	if (s->corpus_note)
+		buf_addf(k->out, "corpus: %s\n", s->corpus_note);
 	if (s->t_wall_s > 0)
 		buf_addf(k->out, "%.1f s, of which imports %.1f s; peak memory "
 			 "%.0f MB\n", s->t_wall_s, s->t_import_s,

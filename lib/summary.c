@@ -86,6 +86,7 @@ static void release_facts(struct summary *s)
 	free(s->manifest);
 	free(s->run);
 	free(s->reference);
+	free(s->corpus_note);
 	free(s->seed);
 	free(s->note);
 	free(s->input_error);
@@ -556,6 +557,8 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 	fact(&s->python, o, "python");
 	fact(&s->manifest, o, "manifest");
 	fact(&s->reference, o, "reference");
+	fact(&s->corpus_note, cJSON_GetObjectItemCaseSensitive(o, "corpus"),
+	     "note");
 	fact(&s->run, o, "run");
 	if (!s->note)
 		s->note = note_of(o);

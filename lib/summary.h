@@ -56,6 +56,7 @@ struct probe_row { char *probe, *name, *status, *note; };
 struct summary {
 	/* Facts of the run, from its run records; NULL: not known. */
 	char *device, *hardware, *torch, *python, *manifest, *run, *reference;
+	char *corpus_note;	/* what was wrong with the corpus */
 	char *seed;
 	int level_lo, level_hi;		/* 0: not known */
 	double t_import_s, t_wall_s, peak_pss_mb;

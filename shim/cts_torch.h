@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 4
+#define CTT_ABI 5
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -89,6 +89,24 @@ enum ctt_copy_flags {
 	CTT_COPY_HP = 2,		/* floats to float64, complex to 128 */
 };
 
+/* What a CPU tensor is made of, for a copy that is the same in every way. */
+enum ctt_body_kind {
+	CTT_BODY_STRIDED,	/* parts: none; bytes of its storage */
+	CTT_BODY_COO,		/* indices, values */
+	CTT_BODY_COMPRESSED,	/* compressed and plain indices, values */
+	CTT_BODY_NESTED,	/* buffer, sizes, strides, offsets */
+	CTT_BODY_OTHER,		/* nothing that could be taken apart */
+};
+struct ctt_body {
+	enum ctt_body_kind kind;
+	const void *storage;	/* its identity */
+	const void *bytes;	/* of the storage; borrowed from the tensor */
+	size_t nbytes;
+	bool coalesced;		/* COO */
+	int nparts;
+	ctt parts[4];		/* new */
+};
+
 /* An overload of the dispatcher, for the inventory. */
 struct ctt_overload {
 	const char *name;		/* "aten::add.Tensor" */
@@ -120,6 +138,18 @@ struct ctt_api {
 
 	/* Components of a sparse tensor; name is static; count or -1. */
 	int (*parts)(ctt t, ctt ret_parts[3], const char *names[3]);
+
+	/*
+	 * Take a tensor apart, and make one of such parts: the same element
+	 * type, geometry, layout and bits as m says.  m comes from a file: what
+	 * would reach outside of its storage, or breaks what a sparse layout
+	 * promises, is refused.  A strided one is a view of parts[0], which
+	 * storage() made of n bytes.
+	 */
+	int (*body)(ctt t, struct ctt_body *b);
+	int (*storage)(const void *p, size_t n, ctt *ret_t);
+	int (*build)(const struct ctt_meta *m, const struct ctt_body *b,
+		     ctt *ret_t);
 
 	/*
 	 * A CPU tensor of the same shape, laid out and filled as lay says; what

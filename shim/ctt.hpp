@@ -51,6 +51,9 @@ template <typename F> int guarded(F &&body) noexcept
 } // namespace ctt_detail
 
 // The parts of the table that other files define.
+int ctt_body_of(ctt t, ctt_body *b);
+int ctt_storage_of(const void *p, size_t n, ctt *ret_t);
+int ctt_build(const ctt_meta *m, const ctt_body *b, ctt *ret_t);
 int ctt_lay_tensor(ctt src, const ctt_lay *lay, ctt *ret_t, bool *applied);
 int ctt_copier_new(const char *device, int flags, ctt_copier *ret_c);
 int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t);

@@ -178,8 +178,10 @@ static int read_leaf(const struct lab *lab, struct leaf *l)
 {
 	if (l->meta.nested)
 		return 0;
-	if (l->meta.layout == CTT_STRIDED || l->meta.layout == CTT_JAGGED)
-		return lab->api->read(l->t, &l->bytes, &l->p, &l->n);
+	if (l->meta.layout == CTT_STRIDED || l->meta.layout == CTT_JAGGED) {
+		l->read = !lab->api->read(l->t, &l->bytes, &l->p, &l->n);
+		return l->read ? 0 : -1;
+	}
 	l->nparts = lab->api->parts(l->t, l->parts, l->part_names);
 	if (l->nparts < 0) {
 		l->nparts = 0;
@@ -256,7 +258,7 @@ static bool any_shared(const struct side *s)
 /* Whether a write to the memory below it would show in the leaf. */
 static bool shows_writes(const struct leaf *l)
 {
-	return l->is_tensor && l->bytes && l->n && !l->meta.nested &&
+	return l->is_tensor && l->read && l->n && !l->meta.nested &&
 		!l->meta.zerotensor && !l->meta.quantized &&
 		l->meta.layout == CTT_STRIDED && l->meta.storage;
 }
@@ -450,9 +452,13 @@ static int add_written(struct side *s, const struct lab *lab,
 	size_t i;
 
 	for (i = 0; i < model->nwritten; i++) {
-		struct leaf *l = add_leaf(s);
+		struct leaf *l;
 		void *obj;
 
+		/* What was recorded may say anything. */
+		if (model->written[i] >= c->n)
+			continue;
+		l = add_leaf(s);
 		buf_addf(&s->tree, ";in%zu", model->written[i]);
 		s->alias = xrealloc(s->alias, (s->n + 1) * sizeof(*s->alias));
 		s->alias[s->n - 1] = xstrdup("");
@@ -551,7 +557,7 @@ static bool same_leaf(const struct lab *lab, const struct leaf *a,
 			return false;
 	if (a->nparts)
 		return true;
-	return a->bytes && b->bytes && a->n == b->n &&
+	return a->read && b->read && a->n == b->n &&
 		(a->n == 0 || !memcmp(a->p, b->p, a->n));
 }
 
@@ -680,7 +686,7 @@ static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
 	call_release(&c, lab->api);
 }
 
-static void side_release(struct side *s, const struct lab *lab)
+void side_release(struct side *s, const struct lab *lab)
 {
 	size_t i;
 	int k;
@@ -774,6 +780,31 @@ static int run_again(struct observation *o, const struct lab *lab,
 	return rc;
 }
 
+void observe_hp(struct observation *o, const struct lab *lab, PyObject *fn,
+		PyObject *args, PyObject *kwargs, const struct how *how)
+{
+	const struct recall *r = how->recall;
+
+	if (o->ref.raised || o->random || how->no_values || o->hp.present ||
+	    (r && r->hp(r->ctx, o)) || (r && r->alone))
+		return;
+	run_hp(o, lab, fn, args, kwargs, how);
+}
+
+/* The reference's side as it was seen before; false: it has to be run. */
+static bool recall_ref(struct observation *o, const struct how *how)
+{
+	const struct recall *r = how->recall;
+
+	if (!r)
+		return false;
+	if (r->ref(r->ctx, o))
+		return true;
+	if (r->alone)
+		raise_text(&o->ref, "set-up", "no result was recorded");
+	return r->alone;
+}
+
 int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    PyObject *args, PyObject *kwargs, const struct how *how,
 	    struct err *e)
@@ -783,7 +814,8 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	buf_init(&o->ref.tree);
 	buf_init(&o->dev.tree);
 	buf_init(&o->hp.tree);
-	if (run_ref(o, lab, fn, args, kwargs, how, e))
+	if (!recall_ref(o, how) &&
+	    run_ref(o, lab, fn, args, kwargs, how, e))
 		return -1;
 	/* What the reference can't even be given is no test of a device. */
 	if (o->ref.raised && !strcmp(o->ref.type, "set-up"))
@@ -793,11 +825,11 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	if (run_dev(o, &o->dev, lab, fn, args, kwargs, how, e))
 		return -1;
 	forgive_turned(&o->dev, &o->ref);
-	o->same = same_sides(lab, &o->ref, &o->dev);
+	o->same = !how->no_values && same_sides(lab, &o->ref, &o->dev);
 	if (how->twice && !o->random && run_again(o, lab, fn, args, kwargs, how, e))
 		return -1;
-	if (!o->same && !o->ref.raised && !o->dev.raised && !o->random)
-		run_hp(o, lab, fn, args, kwargs, how);
+	if (!o->same && !o->dev.raised)
+		observe_hp(o, lab, fn, args, kwargs, how);
 	return 0;
 }
 

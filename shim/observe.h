@@ -15,7 +15,8 @@ struct leaf {
 	bool is_tensor;
 	ctt t;
 	struct ctt_meta meta;		/* of t */
-	ctt bytes;			/* owns p; NULL where not read */
+	bool read;			/* its elements are at p */
+	ctt bytes;			/* owns p, or NULL: p is borrowed */
 	const void *p;
 	size_t n;
 	ctt parts[3];			/* of a sparse tensor */
@@ -71,6 +72,17 @@ struct observation {
 	bool repeated, repeat_same;
 };
 
+/*
+ * Where results of the reference are kept.  ref fills o->ref and o->random,
+ * hp fills o->hp; false where nothing is known, and then o is as it was.
+ */
+struct recall {
+	bool (*ref)(void *ctx, struct observation *o);
+	bool (*hp)(void *ctx, struct observation *o);
+	bool alone;		/* what they don't know is not to be computed */
+	void *ctx;
+};
+
 /* How a sample is to be run. */
 struct how {
 	uint64_t seed;
@@ -78,7 +90,9 @@ struct how {
 	bool random;		/* known to draw random numbers */
 	bool prove;		/* write to inputs to see what shares memory */
 	bool fixed;		/* its results are known, whatever it draws */
+	bool no_values;		/* its results hold whatever memory held */
 	bool twice;		/* on the device after other values: does it repeat? */
+	const struct recall *recall;	/* or NULL */
 };
 
 /*
@@ -88,6 +102,11 @@ struct how {
 int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    PyObject *args, PyObject *kwargs, const struct how *how,
 	    struct err *e);
+
+/* Fill o->hp where it isn't there yet and there can be one. */
+void observe_hp(struct observation *o, const struct lab *lab, PyObject *fn,
+		PyObject *args, PyObject *kwargs, const struct how *how);
+void side_release(struct side *s, const struct lab *lab);
 void observation_release(struct observation *o, const struct lab *lab);
 
 #endif

@@ -198,7 +198,7 @@ static void leaf(struct writing *x, const struct leaf *l, enum keep keep,
 			for (i = 0; i < l->nparts; i++)
 				part(x, l->part_names[i], l->parts[i], keep);
 			jw_obj_end(&x->w);
-		} else if (l->bytes) {
+		} else if (l->read) {
 			keep_bytes(x, keep, l->p, l->n);
 		} else {
 			jw_kbool(&x->w, "meta", true);
@@ -367,7 +367,7 @@ static bool index_differs(const struct observation *o)
 			dtype_by_scalar_type(r->meta.scalar_type) : NULL;
 
 		if (t && (t->cls == DT_INT || t->cls == DT_UINT) &&
-		    r->bytes && d->bytes &&
+		    r->read && d->read &&
 		    (r->n != d->n || memcmp(r->p, d->p, r->n)))
 			return true;
 	}
@@ -405,14 +405,13 @@ static void inputs(struct writing *x, const struct observation *o, size_t max,
 				!l.meta.nested && (size_t)l.meta.numel *
 				l.meta.itemsize <= max;
 
-			if (max && small &&
-			    api->read(t[i], &l.bytes, &l.p, &l.n))
-				l.bytes = NULL;
+			l.read = max && small &&
+				!api->read(t[i], &l.bytes, &l.p, &l.n);
 			relaid = i < o->ngiven && o->given[i].relaid;
 			if (i < o->ngiven)
 				l.meta = o->given[i].meta;
 			leaf(x, &l, KEEP_ALL, relaid);
-			if (l.bytes)
+			if (l.read)
 				api->free(l.bytes);
 		}
 		api->free(t[i]);
@@ -458,7 +457,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	call_text(&text, ow->lab->api, args, kwargs, ARGS_MAX);
 	jw_kstr(&x.w, "args", text.p);
 	buf_release(&text);
-	inputs(&x, o, input_max(o), args, kwargs);
+	inputs(&x, o, strcmp(c->oracle, "metadata") ? input_max(o) : 0, args,
+	       kwargs);
 	side(&x, "ref", &o->ref, o->same ? KEEP_SMALL : keep);
 	side(&x, "dev", &o->dev, o->same ? KEEP_SAME_AS_REF : keep);
 	if (!o->hp.raised)

@@ -248,9 +248,11 @@ def call(entry, dtype, grad=False):
 
 def errors(entry, dtype):
     """Inputs that the op must refuse."""
-    return entry.op, (((e.sample_input.input, *e.sample_input.args),
-                       e.sample_input.kwargs)
-                      for e in entry.error_inputs("cpu"))
+    def each():
+        for e in entry.error_inputs("cpu"):
+            s = e.sample_input
+            yield (s.input, *s.args), s.kwargs
+    return entry.op, each()
 
 
 def inplace(entry, dtype):
@@ -374,21 +376,38 @@ def gradients(fn, layout, order):
     return backward
 
 
+AS_IS = SampleInput(None).output_process_fn_grad.__code__
+
+
 def process(entry, sample):
     """The sample's result as the database wants it compared."""
+    if getattr(sample.output_process_fn_grad, "__code__", None) is AS_IS:
+        return entry.op
+
     def fn(*args, **kwargs):
         return sample.output_process_fn_grad(entry.op(*args, **kwargs))
     return fn
 
 
+def of_sample(entry, sample, wrap, fn):
+    """wrap() of the sample's own call; fn where that is wrap(entry.op)."""
+    own = process(entry, sample)
+    return fn if own is entry.op else wrap(own)
+
+
 def with_gradients(layout="dense", order=1):
+    def wrap(op):
+        return gradients(op, layout, order)
+
     def mode(entry, dtype):
+        fn = wrap(entry.op)
+
         def each():
             for s in samples_of(entry, dtype, True):
                 yield ((s.input, *s.args), s.kwargs,
-                       gradients(process(entry, s), layout, order),
+                       of_sample(entry, s, wrap, fn),
                        sets_seed(entry) and is_random(entry, s))
-        return None, each()
+        return fn, each()
     return mode
 
 
@@ -481,11 +500,14 @@ def checked(fn):
 
 
 def gradcheck(entry, dtype):
+    fn = checked(entry.op)
+
     def each():
         for s in samples_of(entry, dtype, True):
-            yield ((s.input, *s.args), s.kwargs, checked(process(entry, s)),
+            yield ((s.input, *s.args), s.kwargs,
+                   of_sample(entry, s, checked, fn),
                    sets_seed(entry) and is_random(entry, s))
-    return None, each()
+    return fn, each()
 
 
 FEW = 12            # samples that others are made from
@@ -497,27 +519,34 @@ def plain(entry, dtype):
             for s in first_samples(entry, dtype, FEW)]
 
 
+def later(make):
+    """What make() gives, from the moment that it is asked for."""
+    yield from make()
+
+
 def at_sizes(shapes):
     def mode(entry, dtype):
-        return entry.op, derive.at_sizes(entry.op, plain(entry, dtype),
-                                         dtype, shapes)
+        return entry.op, later(lambda: derive.at_sizes(
+            entry.op, plain(entry, dtype), dtype, shapes))
     return mode
 
 
 def prefix(entry, dtype):
-    return None, ((args, kwargs, run) for args, kwargs, run in
-                  derive.prefixes(entry.op, plain(entry, dtype)))
+    return derive.whole_and_part(entry.op), later(lambda: derive.prefixes(
+        entry.op, plain(entry, dtype)))
 
 
 def host_scalar(place):
     def mode(entry, dtype):
-        return entry.op, derive.with_scalar(plain(entry, dtype), place)
+        return entry.op, later(lambda: derive.with_scalar(
+            plain(entry, dtype), place))
     return mode
 
 
 def backward_subsets(entry, dtype):
     fn, batch = with_gradients()(entry, dtype)
-    return fn, derive.by_subsets(list(itertools.islice(batch, FEW)))
+    return fn, later(lambda: derive.by_subsets(
+        list(itertools.islice(batch, FEW))))
 
 
 MODES = {
@@ -536,17 +565,30 @@ MODES = {
 }
 
 
-def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None):
-    """[(callable, args, kwargs, random), …] of an entry; at most limit, 0: all."""
-    if name != "opinfo":
-        return suite.samples(name, key, dtype, mode, n, limit, folder,
-                             decoder)
+def find(key):
     entry = entries.get(key)
     if entry is None:
         raise LookupError("unknown op '%s'" % key)
+    return entry
+
+
+def function(key, dtype, mode):
+    """What is called with each sample of an entry, but for those that samples()
+    says have a callable of their own."""
+    return MODES[mode](find(key), getattr(torch, dtype))[0]
+
+
+def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None):
+    """[(callable, args, kwargs, random, own), …] of an entry; at most limit,
+    0: all.  own: the callable is that sample's, not the entry's."""
+    if name != "opinfo":
+        return suite.samples(name, key, dtype, mode, n, limit, folder,
+                             decoder)
+    entry = find(key)
     suite.seed(n)
     fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
         batch = itertools.islice(batch, limit)
     return [(s[2] if len(s) > 2 else fn, s[0], s[1],
-             len(s) > 3 and s[3]) for s in batch]
+             len(s) > 3 and s[3], len(s) > 2 and s[2] is not fn)
+            for s in batch]

@@ -11,6 +11,7 @@
 #include "prog.h"
 #include "seed.h"
 #include "form.h"
+#include "identity.h"
 #include "tidy.h"
 #include "xalloc.h"
 
@@ -23,11 +24,14 @@ static double now(void)
 }
 
 int runcase_init(struct runcase *r, struct lab *lab, int out,
-		 const char *blobs, struct err *e)
+		 const char *blobs, const struct runcase_corpus *kept,
+		 struct err *e)
 {
+	static const struct runcase_corpus none;
 	char *path;
 	int rc;
 
+	kept = kept ? kept : &none;
 	memset(r, 0, sizeof(*r));
 	r->lab = lab;
 	r->out = out;
@@ -39,7 +43,8 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 		return -1;
 	r->samples = py_attr("opinfo", "samples", e);
 	r->called = r->samples ? py_attr("opinfo", "called", e) : NULL;
-	return r->called ? 0 : -1;
+	return r->called ? replay_init(&r->replay, lab, kept->corpus,
+		kept->golden, kept->all, e) : -1;
 }
 
 void runcase_release(struct runcase *r)
@@ -48,6 +53,36 @@ void runcase_release(struct runcase *r)
 	Py_CLEAR(r->samples);
 	Py_CLEAR(r->called);
 	Py_CLEAR(r->health);
+	replay_release(&r->replay);
+}
+
+/* Whose results the device's are compared with. */
+static void add_reference(const struct runcase *r, const struct utsname *u,
+			  struct buf *out)
+{
+	char *theirs = r->replay.golden ?
+		identity_line(r->replay.corpus->identity, "reference") : NULL;
+
+	if (theirs)
+		buf_addf(out, "golden: %s", theirs);
+	else
+		buf_addf(out, "cpu %s torch %s", u->machine, r->lab->torch);
+	free(theirs);
+}
+
+/* What the corpus held at first, and what was wrong with it. */
+static void add_corpus(const struct runcase *r, struct jw *w)
+{
+	const struct corpus *c = r->replay.corpus;
+
+	if (!c)
+		return;
+	jw_key(w, "corpus");
+	jw_obj(w);
+	jw_kint(w, "entries", (int64_t)corpus_entries(c));
+	if (c->note)
+		jw_kstr(w, "note", c->note);
+	jw_obj_end(w);
 }
 
 /* The worker's run record, once, when it knows which run it is part of. */
@@ -63,7 +98,7 @@ static int greet(struct runcase *r, const struct case_rec *c, struct err *e)
 	r->greeted = true;
 	if (uname(&u))
 		return err_sys(e, errno, "unable to name this machine");
-	buf_addf(&ref, "cpu %s torch %s", u.machine, r->lab->torch);
+	add_reference(r, &u, &ref);
 	jw_init(&w, &b);
 	jw_record(&w, "run", "", c->run);
 	jw_kstr(&w, "tool", "cts-exec " CTS_VERSION);
@@ -73,6 +108,7 @@ static int greet(struct runcase *r, const struct case_rec *c, struct err *e)
 	jw_kstr(&w, "torch", r->lab->torch);
 	jw_kstr(&w, "python", r->lab->python);
 	jw_kstr(&w, "reference", ref.p);
+	add_corpus(r, &w);
 	jw_knum(&w, "t_import_s", r->t_import_s);
 	jw_obj_end(&w);
 	rc = rec_write_buf(r->out, &b, e);
@@ -113,6 +149,8 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	jw_record(&w, "end", c->id, c->run);
 	jw_kint(&w, "samples", samples);
 	jw_kstr(&w, "status", why ? "error" : "ran");
+	if (r->replay.state == REPLAY_LIVE)
+		jw_kint(&w, "live", samples);
 	if (why) {
 		jw_key(&w, "error");
 		jw_obj(&w);
@@ -128,7 +166,7 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
-/* The entry's samples in that mode: a new list of tuples. */
+/* The entry's samples in that mode, made: a new list of tuples. */
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 			      const char *mode, struct err *e)
 {
@@ -144,6 +182,21 @@ static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 		err_set(e, EX_OK_, "samples of no use");
 		Py_CLEAR(list);
 	}
+	return list;
+}
+
+/* The same, from the corpus where they are there. */
+static PyObject *get_samples(struct runcase *r, const struct case_rec *c,
+			     const char *mode, struct err *e)
+{
+	PyObject *list = NULL;
+	int rc = replay_begin(&r->replay, c, mode, &list, e);
+
+	if (rc)
+		return list;
+	list = make_samples(r, c, mode, e);
+	if (list)
+		replay_samples(&r->replay, list);
 	return list;
 }
 
@@ -226,13 +279,20 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		.fixed = strcmp(c->suite, "opinfo") && strcmp(c->suite, "aten"),
 		/* What has no cause to share is looked at once a case. */
 		.prove = i == 0,
+		.no_values = !strcmp(c->oracle, "metadata"),
 		.twice = v->twice && strcmp(c->oracle, "metadata"),
+		.recall = replay_recall(&r->replay, i),
 	};
+	PyObject *fn = PyTuple_GET_ITEM(sample, 0);
 	struct observation o;
-	int rc = observe(&o, r->lab, PyTuple_GET_ITEM(sample, 0), args, kwargs, &how, e);
+	int rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
 
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, sample, args, kwargs, e);
+	if (rc >= 0 && r->replay.all)
+		observe_hp(&o, r->lab, fn, args, kwargs, &how);
+	if (rc >= 0)
+		replay_keep(&r->replay, i, &o);
 	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
 	return rc;
@@ -422,7 +482,7 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	know_health(r);
 	tidy_begin(r->lab, c);
 	r->oom = false;
-	list = make_samples(r, c, v->mode, &why);
+	list = get_samples(r, c, v->mode, &why);
 	if (!list && why.code == EX_BADINPUT) {
 		*e = why;
 		return -1;
@@ -440,6 +500,9 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 		rc = poisoned(r, c, &why, e);
 	if (rc >= 0)
 		rc = write_end(r, c, done, rc ? &why : NULL, t0, e);
+	/* A corpus that takes no more costs time, not results. */
+	if (!rc)
+		replay_end(&r->replay, c->only < 0, NULL);
 out:
 	Py_XDECREF(list);
 	return rc;

@@ -7,6 +7,7 @@
 #include "case.h"
 #include "hostargs.h"
 #include "lab.h"
+#include "replay.h"
 
 struct runcase {
 	struct lab *lab;
@@ -15,6 +16,7 @@ struct runcase {
 	struct hostargs hostargs;
 	PyObject *samples;	/* opinfo.samples */
 	PyObject *called;	/* opinfo.called: callable to name */
+	struct replay replay;
 	bool greeted;		/* the worker's run record is out */
 	PyObject *health;	/* health.check, NULL: not known yet */
 	bool oom;		/* the device had no memory left in this case */
@@ -22,9 +24,20 @@ struct runcase {
 	double t_import_s;
 };
 
-/* Import the operator database.  0, or -1 with e set (EX_ENVIRON). */
+/* Where samples and what the reference made of them are kept. */
+struct runcase_corpus {
+	struct corpus *corpus;	/* borrowed; NULL: nowhere */
+	bool golden;		/* another machine's, to be relied on */
+	bool all;		/* the higher-precision results, too */
+};
+
+/*
+ * Import the operator database.  0, or -1 with e set (EX_ENVIRON).  kept is
+ * copied and may be NULL.
+ */
 int runcase_init(struct runcase *r, struct lab *lab, int out,
-		 const char *blobs, struct err *e);
+		 const char *blobs, const struct runcase_corpus *kept,
+		 struct err *e);
 
 void runcase_release(struct runcase *r);
 

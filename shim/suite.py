@@ -215,8 +215,8 @@ def find_decoder(text):
 
 
 def samples(suite, op, dtype, mode, n, limit, folder=None, decoder=None):
-    """[(callable, args, kwargs, random), …] of a case; at most limit, 0: all.
-    folder: where the suite is, if not in suites/."""
+    """[(callable, args, kwargs, random, own), …] of a case; at most limit,
+    0: all.  folder: where the suite is, if not in suites/."""
     if folder:
         load_extra(folder)
     c = cases.get((suite, op))
@@ -236,7 +236,7 @@ def samples(suite, op, dtype, mode, n, limit, folder=None, decoder=None):
     if limit:
         batch = itertools.islice(batch, limit)
     return [(s[0], tuple(s[1]), dict(s[2]) if len(s) > 2 else {},
-             c.oracle == "metadata") for s in batch]
+             c.oracle == "metadata", True) for s in batch]
 
 
 load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "suites"))

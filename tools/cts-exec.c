@@ -8,17 +8,21 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "cache.h"
 #include "inventory.h"
 #include "json.h"
 #include "prog.h"
 #include "rec.h"
 #include "runcase.h"
+#include "store.h"
 #include "zygote.h"
 
 static const char usage_text[] =
-"usage: cts-exec [-d DEVICE] [--blobs DIR] [--no-trace] [FILE...]\n"
+"usage: cts-exec [-d DEVICE] [--blobs DIR] [--no-trace] [--corpus DIR |\n"
+"                --record FILE | --golden FILE] [FILE...]\n"
 "       cts-exec --inventory opinfo|aten [-d DEVICE]\n"
 "       cts-exec --suites DIR\n"
+"       cts-exec --forget\n"
 "       cts-exec --probe -d DEVICE [--import MODULE]... [--adapter JSON]\n"
 "       cts-exec --zygote PATH [--ready-fd FD] [option...]\n"
 "\n"
@@ -28,6 +32,13 @@ static const char usage_text[] =
 "  -d, --device DEVICE   run on DEVICE, whatever the case says\n"
 "      --blobs DIR       folder for tensors too big for a record (blobs)\n"
 "      --no-trace        don't record which overloads were reached\n"
+"      --corpus DIR      take samples and what the reference made of them\n"
+"                        from DIR where they are recorded, record them there\n"
+"                        where not; auto: a folder in the cache\n"
+"      --record FILE     make samples and references, and record them in\n"
+"                        FILE, to be carried to another machine\n"
+"      --golden FILE     take them from FILE, and from nowhere else\n"
+"      --forget          remove all that is kept of the installed PyTorch\n"
 "      --inventory WHAT  print what the installed PyTorch has: opinfo, its\n"
 "                        operator database; aten, the dispatcher's overloads\n"
 "                        and what serves each on DEVICE (cpu)\n"
@@ -45,12 +56,17 @@ static const char usage_text[] =
 "Exit status: 0 done, 2 bad usage, 3 bad input, 4 environment.\n";
 
 enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
-       OPT_READY, OPT_SUITES, OPT_IMPORT, OPT_ADAPTER };
+       OPT_READY, OPT_SUITES, OPT_IMPORT, OPT_ADAPTER, OPT_CORPUS,
+       OPT_RECORD, OPT_GOLDEN, OPT_FORGET };
 
 static const struct option options[] = {
 	{ "device", required_argument, NULL, 'd' },
 	{ "blobs", required_argument, NULL, OPT_BLOBS },
 	{ "no-trace", no_argument, NULL, OPT_TRACE },
+	{ "corpus", required_argument, NULL, OPT_CORPUS },
+	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "golden", required_argument, NULL, OPT_GOLDEN },
+	{ "forget", no_argument, NULL, OPT_FORGET },
 	{ "inventory", required_argument, NULL, OPT_INVENTORY },
 	{ "probe", no_argument, NULL, OPT_PROBE },
 	{ "suites", required_argument, NULL, OPT_SUITES },
@@ -67,7 +83,7 @@ struct exec {
 	const char *device, *blobs, *inventory, *suites, *zygote;
 	cJSON *imports, *adapter;	/* of the device, or NULL */
 	enum device_fork fork;		/* its rule */
-	bool probe, no_trace;
+	bool probe, no_trace, forget;
 	int ready_fd;
 	int out;		/* fd for records */
 	char **files;
@@ -75,6 +91,7 @@ struct exec {
 	double t0;
 	double t_zygote_s;	/* what the zygote's imports took */
 	struct lab lab;
+	struct store store;
 };
 
 static double now(void)
@@ -104,6 +121,10 @@ static void parse(struct exec *x, int argc, char **argv)
 		case 'd': x->device = optarg; break;
 		case OPT_BLOBS: x->blobs = optarg; break;
 		case OPT_TRACE: x->no_trace = true; break;
+		case OPT_CORPUS: x->store.dir = optarg; break;
+		case OPT_RECORD: x->store.record = optarg; break;
+		case OPT_GOLDEN: x->store.golden = optarg; break;
+		case OPT_FORGET: x->forget = true; break;
 		case OPT_INVENTORY: x->inventory = optarg; break;
 		case OPT_PROBE: x->probe = true; break;
 		case OPT_SUITES: x->suites = optarg; break;
@@ -127,6 +148,12 @@ static void parse(struct exec *x, int argc, char **argv)
 	    strcmp(x->inventory, "aten"))
 		exit(prog_usage("--inventory takes opinfo or aten, not '%s'",
 				x->inventory));
+	if (!!x->store.dir + !!x->store.record + !!x->store.golden > 1)
+		exit(prog_usage("--corpus, --record and --golden exclude each "
+				"other"));
+	if (x->store.record && x->zygote)
+		exit(prog_usage("--record is not for --zygote: a file has one "
+				"writer"));
 	if (x->probe && !x->device)
 		exit(prog_usage("--probe needs --device"));
 }
@@ -147,6 +174,18 @@ static int one_case(struct exec *x, struct runcase *r, struct idset *seen,
 	return runcase(r, &c, e);
 }
 
+/* The corpus is one line worse at most. */
+static int open_store(struct exec *x, struct err *e)
+{
+	struct err warn;
+
+	if (store_open(&x->store, &x->lab, &warn, e))
+		return -1;
+	if (*warn.msg)
+		prog_warn("%s", warn.msg);
+	return 0;
+}
+
 /* Filter records from in to out, with torch and the lab there. */
 static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
 {
@@ -156,7 +195,7 @@ static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
 	struct rec rec;
 	int rc;
 
-	if (runcase_init(&r, &x->lab, x->out, x->blobs, &e))
+	if (runcase_init(&r, &x->lab, x->out, x->blobs, &x->store.kept, &e))
 		return prog_fail_err(&e);
 	r.t_import_s = x->t_zygote_s + now() - x->t0;
 	for (rc = first ? 1 : rec_next(in, &rec, &e); rc > 0;
@@ -200,7 +239,8 @@ static int serve(struct exec *x)
 	struct err e;
 
 	/* Import what every worker needs, so that they share its memory. */
-	if (runcase_init(&warm, &x->lab, -1, x->blobs, &e))
+	if (runcase_init(&warm, &x->lab, -1, x->blobs, NULL, &e) ||
+	    open_store(x, &e))
 		return prog_fail_err(&e);
 	runcase_release(&warm);
 	if (x->device && x->fork == DEVICE_FORK_OK &&
@@ -245,7 +285,11 @@ static int filter_files(struct exec *x)
 		device_release(known);
 	if (rc > 0) {
 		x->lab.trace = !x->no_trace;
-		rc = filter(x, in, &rec);
+		rc = open_store(x, &e) ? prog_fail_err(&e) :
+			filter(x, in, &rec);
+		if (!rc && store_finish(&x->store, &e))
+			rc = prog_fail_err(&e);
+		store_close(&x->store);
 		lab_close(&x->lab);
 	} else if (rc < 0) {
 		rc = prog_fail_err(&e);
@@ -294,6 +338,8 @@ int main(int argc, char **argv)
 	x.out = prog_private_stdout();
 	if (x.out < 0)
 		return prog_fail(EX_ENVIRON, "unable to keep stdout");
+	if (x.forget)
+		return prog_finish(cache_forget(&e) ? prog_fail_err(&e) : 0);
 	if (!x.inventory && !x.suites && !x.probe && !x.zygote)
 		return prog_finish(filter_files(&x));
 	if (device_find(&d, prog_root(), x.device ? x.device : "cpu", &e) ||

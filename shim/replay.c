@@ -1,0 +1,375 @@
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "sidefile.h"
+#include "thaw.h"
+#include "xalloc.h"
+
+/* An entry's first byte. */
+enum { ENTRY_LIVE = 'L', ENTRY_SAMPLES = 'S', ENTRY_HP = 'H' };
+
+static bool recall_ref(void *ctx, struct observation *o);
+static bool recall_hp(void *ctx, struct observation *o);
+
+int replay_init(struct replay *p, const struct lab *lab,
+		struct corpus *corpus, bool golden, bool all, struct err *e)
+{
+	memset(p, 0, sizeof(*p));
+	buf_init(&p->in);
+	buf_init(&p->in_hp);
+	buf_init(&p->samples);
+	buf_init(&p->refs);
+	buf_init(&p->hps);
+	p->lab = lab;
+	p->corpus = corpus;
+	p->golden = golden;
+	p->all = all;
+	p->recall = (struct recall){ recall_ref, recall_hp, golden, p };
+	if (freeze_types_init(&p->types, e))
+		return -1;
+	p->function = py_attr("opinfo", "function", e);
+	return p->function ? 0 : -1;
+}
+
+void replay_release(struct replay *p)
+{
+	freeze_types_release(&p->types);
+	Py_CLEAR(p->function);
+	buf_release(&p->in);
+	buf_release(&p->in_hp);
+	buf_release(&p->samples);
+	buf_release(&p->refs);
+	buf_release(&p->hps);
+	free(p->ref);
+	free(p->hp);
+}
+
+/* An entry is found by the case, and all else that its inputs come from. */
+static char *key_of(const struct case_rec *c, const char *what)
+{
+	return xasprintf("%s seed=%llu samples=%d%s", c->id,
+			 (unsigned long long)c->seed, c->samples, what);
+}
+
+static bool look_up(struct replay *p, const char *what, struct buf *out)
+{
+	char *key = key_of(p->c, what);
+	int rc;
+
+	buf_reset(out);
+	rc = corpus_find(p->corpus, key, out);
+	free(key);
+	return rc > 0;
+}
+
+/* Where each side is, of those that a count and then their bytes tell. */
+static void find_sides(struct wire *in, struct kept **v, size_t *n,
+		       size_t *cap)
+{
+	size_t left = wire_count(in, 12);
+
+	for (*n = 0; left > 0 && !in->bad; left--) {
+		struct kept k = { .run = wire_u32(in) };
+
+		k.p = wire_bytes(in, &k.n);
+		if (in->bad)
+			break;
+		*v = xgrow(*v, cap, *n + 1, sizeof(**v));
+		(*v)[(*n)++] = k;
+	}
+}
+
+/* One sample as opinfo.samples() gives them: new, or NULL. */
+static PyObject *get_sample(struct replay *p, struct wire *in, PyObject *fn)
+{
+	struct thawer t;
+	PyObject *args, *kwargs, *ret = NULL;
+	bool random = wire_u8(in);
+
+	thawer_init(&t, p->lab, &p->types, in);
+	args = thawer_value(&t);
+	kwargs = args ? thawer_value(&t) : NULL;
+	if (kwargs && PyTuple_CheckExact(args) && PyDict_CheckExact(kwargs))
+		ret = PyTuple_Pack(5, fn, args, kwargs,
+				   random ? Py_True : Py_False, Py_False);
+	thawer_release(&t);
+	Py_XDECREF(args);
+	Py_XDECREF(kwargs);
+	PyErr_Clear();
+	return ret;
+}
+
+/* The samples that in tells of: a new list, or NULL. */
+static PyObject *get_samples(struct replay *p, struct wire *in, PyObject *fn)
+{
+	size_t n = wire_count(in, 3), i;
+	PyObject *list = PyList_New(0);
+
+	for (i = 0; list && i < n; i++) {
+		PyObject *s = get_sample(p, in, fn);
+
+		if (!s || PyList_Append(list, s))
+			Py_CLEAR(list);
+		Py_XDECREF(s);
+	}
+	if (in->bad)
+		Py_CLEAR(list);
+	PyErr_Clear();
+	return list;
+}
+
+static PyObject *play(struct replay *p, const char *mode, struct wire *in)
+{
+	PyObject *fn = PyObject_CallFunction(p->function, "sss", p->c->op,
+					     p->c->dtype, mode);
+	PyObject *list = fn ? get_samples(p, in, fn) : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(fn);
+	if (list)
+		find_sides(in, &p->ref, &p->nref, &p->ref_cap);
+	if (in->bad)
+		Py_CLEAR(list);
+	return list;
+}
+
+static int not_golden(const struct case_rec *c, const char *what,
+		      struct err *e)
+{
+	return err_set(e, EX_OK_, "the golden corpus %s (seed %llu, at most "
+		       "%d samples)", what, (unsigned long long)c->seed,
+		       c->samples);
+}
+
+int replay_begin(struct replay *p, const struct case_rec *c,
+		 const char *mode, PyObject **ret, struct err *e)
+{
+	struct wire in;
+	uint8_t what;
+
+	p->c = c;
+	p->state = REPLAY_OFF;
+	p->looked = p->made = false;
+	p->nref = p->nhp = p->nrefs = p->nhps = 0;
+	buf_reset(&p->samples);
+	buf_reset(&p->refs);
+	buf_reset(&p->hps);
+	if (!p->corpus)
+		return 0;
+	p->state = REPLAY_LIVE;
+	if (strcmp(c->suite, "opinfo"))
+		return 0;
+	p->state = REPLAY_RECORDS;
+	if (!look_up(p, "", &p->in))
+		return p->golden ? not_golden(c, "has no such case", e) : 0;
+	in = (struct wire)WIRE_INIT(p->in.p, p->in.len);
+	what = wire_u8(&in);
+	if (what == ENTRY_LIVE) {
+		p->state = REPLAY_LIVE;
+		return 0;
+	}
+	*ret = what == ENTRY_SAMPLES ? play(p, mode, &in) : NULL;
+	if (!*ret)
+		return p->golden ? not_golden(c, "makes no sense here", e) : 0;
+	p->state = REPLAY_PLAYS;
+	return 1;
+}
+
+/* -1: it can't be exact. */
+static int put_sample(struct replay *p, PyObject *s)
+{
+	struct freezer f;
+	int rc;
+
+	if (!PyTuple_Check(s) || PyTuple_GET_SIZE(s) < 5 ||
+	    PyTuple_GET_ITEM(s, 4) != Py_False ||
+	    !PyTuple_CheckExact(PyTuple_GET_ITEM(s, 1)) ||
+	    !PyDict_CheckExact(PyTuple_GET_ITEM(s, 2)))
+		return -1;
+	wire_put_u8(&p->samples, PyTuple_GET_ITEM(s, 3) == Py_True);
+	freezer_init(&f, p->lab, &p->types, &p->samples, CORPUS_ENTRY_MAX);
+	rc = freezer_value(&f, PyTuple_GET_ITEM(s, 1)) ||
+		freezer_value(&f, PyTuple_GET_ITEM(s, 2)) ? -1 : 0;
+	freezer_release(&f);
+	PyErr_Clear();
+	return rc;
+}
+
+/* Forget what there was of it: this case is made each time. */
+static void go_live(struct replay *p)
+{
+	p->state = REPLAY_LIVE;
+	buf_release(&p->samples);
+	buf_release(&p->refs);
+}
+
+void replay_samples(struct replay *p, PyObject *list)
+{
+	Py_ssize_t i, n = PyList_GET_SIZE(list);
+
+	if (p->state != REPLAY_RECORDS)
+		return;
+	p->made = true;
+	wire_put_u8(&p->samples, ENTRY_SAMPLES);
+	wire_put_u64(&p->samples, (uint64_t)n);
+	for (i = 0; i < n; i++)
+		if (put_sample(p, PyList_GET_ITEM(list, i))) {
+			go_live(p);
+			return;
+		}
+}
+
+const struct recall *replay_recall(struct replay *p, int run)
+{
+	p->run = (uint32_t)run;
+	return p->state == REPLAY_PLAYS ? &p->recall : NULL;
+}
+
+static const struct kept *find_run(const struct kept *v, size_t n,
+				   uint32_t run)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (v[i].run == run)
+			return &v[i];
+	return NULL;
+}
+
+static bool recall_ref(void *ctx, struct observation *o)
+{
+	struct replay *p = ctx;
+	const struct kept *k = find_run(p->ref, p->nref, p->run);
+	struct wire in;
+
+	if (!k)
+		return false;
+	in = (struct wire)WIRE_INIT(k->p, k->n);
+	o->random = wire_u8(&in);
+	if (!sidefile_get(&in, p->lab, &p->types, &o->ref))
+		return true;
+	o->random = false;
+	return false;
+}
+
+static bool recall_hp(void *ctx, struct observation *o)
+{
+	struct replay *p = ctx;
+	const struct kept *k;
+	struct wire in;
+
+	if (!p->looked && look_up(p, " hp", &p->in_hp)) {
+		in = (struct wire)WIRE_INIT(p->in_hp.p, p->in_hp.len);
+		if (wire_u8(&in) == ENTRY_HP)
+			find_sides(&in, &p->hp, &p->nhp, &p->hp_cap);
+	}
+	p->looked = true;
+	k = find_run(p->hp, p->nhp, p->run);
+	if (!k)
+		return false;
+	in = (struct wire)WIRE_INIT(k->p, k->n);
+	return !sidefile_get(&in, p->lab, &p->types, &o->hp);
+}
+
+/* One more side, with its length before it; bits: a byte before that, or -1. */
+static int put_side(struct replay *p, struct buf *out, int run, int bits,
+		    const struct side *s)
+{
+	size_t at = out->len + sizeof(uint32_t);
+	uint64_t n;
+
+	wire_put_u32(out, (uint32_t)run);
+	wire_put_u64(out, 0);
+	if (bits >= 0)
+		wire_put_u8(out, (uint8_t)bits);
+	if (sidefile_put(out, p->lab, &p->types, s, CORPUS_ENTRY_MAX / 2) ||
+	    out->len > CORPUS_ENTRY_MAX / 2) {
+		PyErr_Clear();
+		return -1;
+	}
+	n = out->len - at - sizeof(n);
+	memcpy(out->p + at, &n, sizeof(n));
+	return 0;
+}
+
+static void keep_hp(struct replay *p, int run, const struct side *hp)
+{
+	size_t len = p->hps.len;
+
+	if (!hp->present || find_run(p->hp, p->nhp, (uint32_t)run))
+		return;
+	if (!put_side(p, &p->hps, run, -1, hp))
+		p->nhps++;
+	else
+		p->hps.len = len;
+}
+
+void replay_keep(struct replay *p, int run, const struct observation *o)
+{
+	if (p->state == REPLAY_RECORDS) {
+		if (!put_side(p, &p->refs, run, o->random, &o->ref) &&
+		    p->samples.len + p->refs.len + 8 <= CORPUS_ENTRY_MAX)
+			p->nrefs++;
+		else
+			go_live(p);
+	}
+	if (p->state == REPLAY_RECORDS || p->state == REPLAY_PLAYS)
+		keep_hp(p, run, &o->hp);
+}
+
+static int add(struct replay *p, const char *what, const struct buf *b,
+	       struct err *e)
+{
+	char *key = key_of(p->c, what);
+	int rc = corpus_add(p->corpus, key, b->p, b->len, e);
+
+	free(key);
+	return rc;
+}
+
+/* The new ones and those that were known. */
+static int add_hps(struct replay *p, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+	int rc;
+
+	wire_put_u8(&b, ENTRY_HP);
+	wire_put_u64(&b, p->nhps + p->nhp);
+	buf_add(&b, p->hps.p, p->hps.len);
+	for (i = 0; i < p->nhp; i++) {
+		wire_put_u32(&b, p->hp[i].run);
+		wire_put_bytes(&b, p->hp[i].p, p->hp[i].n);
+	}
+	rc = b.len > CORPUS_ENTRY_MAX ? 0 : add(p, " hp", &b, e);
+	buf_release(&b);
+	return rc;
+}
+
+/* A case that was made, with all that came of it. */
+static int add_case(struct replay *p, struct err *e)
+{
+	if (p->state == REPLAY_LIVE) {
+		wire_put_u8(&p->samples, ENTRY_LIVE);
+	} else {
+		wire_put_u64(&p->samples, p->nrefs);
+		buf_add(&p->samples, p->refs.p, p->refs.len);
+	}
+	return add(p, "", &p->samples, e);
+}
+
+int replay_end(struct replay *p, bool all, struct err *e)
+{
+	int rc = 0;
+
+	if (all && p->c && p->corpus && !p->corpus->full) {
+		if (p->made)
+			rc = add_case(p, e);
+		if (!rc && p->nhps)
+			rc = add_hps(p, e);
+	}
+	p->c = NULL;
+	p->made = false;
+	return rc;
+}

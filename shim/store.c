@@ -1,0 +1,91 @@
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "cache.h"
+#include "identity.h"
+#include "sha256.h"
+#include "xalloc.h"
+
+/* The folder in the cache for what has that identity: new, or NULL. */
+static char *auto_dir(const char *identity, struct err *e)
+{
+	char *torch = NULL, *dir = cache_dir(&torch, e), *ret = NULL, hex[65];
+
+	if (dir) {
+		sha256_hex(identity, strlen(identity), hex);
+		ret = xasprintf("%s/corpus-%.12s", dir, hex);
+	}
+	free(torch);
+	free(dir);
+	return ret;
+}
+
+static int open_dir(struct store *s, const char *identity, struct err *e)
+{
+	char *dir = strcmp(s->dir, "auto") ? xstrdup(s->dir) :
+		auto_dir(identity, e);
+	int rc = dir ? corpus_open(&s->corpus, dir, identity, e) : -1;
+
+	free(dir);
+	return rc;
+}
+
+static int open_golden(struct store *s, const char *identity, struct err *e)
+{
+	if (corpus_open_file(&s->corpus, s->golden, e))
+		return -1;
+	if (!identity_match(s->corpus.identity, identity, e))
+		return 0;
+	err_prefix(e, "%s", s->golden);
+	corpus_close(&s->corpus);
+	return -1;
+}
+
+int store_open(struct store *s, const struct lab *lab, struct err *warn,
+	       struct err *e)
+{
+	char *identity;
+	int rc = 0;
+
+	warn->msg[0] = '\0';
+	if (!s->dir && !s->record && !s->golden)
+		return 0;
+	identity = identity_new(lab);
+	if (s->golden)
+		rc = open_golden(s, identity, e);
+	else if (s->record)
+		rc = corpus_create_file(&s->corpus, s->record, identity, e);
+	else
+		s->open = !open_dir(s, identity, warn);
+	free(identity);
+	if (rc)
+		return -1;
+	s->finishes = s->record;
+	s->open |= s->record || s->golden;
+	if (s->open)
+		s->kept = (struct runcase_corpus){ &s->corpus,
+			s->golden != NULL, s->record != NULL };
+	if (s->open && s->corpus.note)
+		err_set(warn, EX_ENVIRON, "%s", s->corpus.note);
+	return 0;
+}
+
+int store_finish(struct store *s, struct err *e)
+{
+	bool finishes = s->finishes;
+
+	s->finishes = false;
+	/* A file that something is missing from is worse than none. */
+	if (finishes && s->corpus.full)
+		return err_set(e, EX_ENVIRON, "unable to write '%s'",
+			       s->record);
+	return finishes ? corpus_finish(&s->corpus, e) : 0;
+}
+
+void store_close(struct store *s)
+{
+	if (s->open)
+		corpus_close(&s->corpus);
+	s->open = false;
+}
