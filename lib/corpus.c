@@ -167,6 +167,13 @@ out:
 	free(path);
 }
 
+static bool is_main(const struct corpusfile *f)
+{
+	const char *name = strrchr(f->path, '/');
+
+	return name && !strcmp(name + 1, "corpus.cts");
+}
+
 static bool merging_pays(const struct corpus *c)
 {
 	uint64_t old = 0, added = 0;
@@ -175,6 +182,8 @@ static bool merging_pays(const struct corpus *c)
 	for (k = 0; k < c->n; k++)
 		if (c->file[k].finished) {
 			old += c->file[k].size;
+		} else if (is_main(&c->file[k])) {
+			return true;	/* it is torn */
 		} else {
 			added += c->file[k].size;
 			segments++;

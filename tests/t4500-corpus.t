@@ -1,0 +1,143 @@
+#!/bin/bash
+# What is recorded comes back the same, value by value and record by record,
+# however many workers there are and whatever happened to the corpus.
+. "${0%/*}/lib.sh"
+needs torch jq parallel
+
+CTS_ROOT=$top PYTHONPATH=$top/tests/freeze \
+	exits 0 'values of all kinds' "$top/build/freeze/roundtrip" values
+is "$(grep -c '^not ok' out)" 0 'all come back the same, or are refused'
+ok 'there were many' test "$(grep -c '^ok' out)" -gt 60
+
+# records FILE: all but who did it and how long it took, in one order.
+records()
+{
+	zcat -f "$1" | grep -v '"role":"worker"' |
+		sed -E 's/,"t_[a-z_]+":[0-9.e+-]+//g' | sort
+}
+note() { jq -r 'select(.role == "worker").corpus.note // empty' "$1"; }
+entries() { jq 'select(.role == "worker").corpus.entries' "$1"; }
+
+ops='^(add|cat|sort|index_put|__getitem__|linalg.svd|nn.functional.dropout|'
+ops+='nn.functional.batch_norm|rand_like|empty_like|to_sparse|split|'
+ops+='nn.functional.triplet_margin_with_distance_loss|transpose|conj)$'
+exits 0 'cases' cts-enum -d cpu -l 5 --max-samples 4 --op "$ops" \
+	--dtype float32 --dtype complex64 --dtype int64
+grep '"kind":"case"' out | shuf --random-source=/dev/zero -n 300 >cases
+is "$(wc -l <cases)" 300 'of many forms'
+
+exits 0 'without a corpus' cts-exec cases
+grep -v '"role":"worker"' out | sed -E 's/,"live":[0-9]+//' >plain
+exits 0 'cold' cts-exec --corpus corpus cases
+records out >cold
+is "$(entries out)" 0 'nothing was recorded'
+sed -E 's/,"live":[0-9]+//' cold >got
+records plain >want
+cmp_file got want 'a corpus changes no record'
+like cold '"end".*"live":[1-9]' 'what has a callable of its own is live'
+exits 0 'warm' cts-exec --corpus corpus cases
+records out >got
+cmp_file got cold 'the same records'
+ok 'all cases were recorded' test "$(entries out)" -ge 300
+head -n 120 cases >one
+tail -n +121 cases | shuf --random-source=/dev/zero >two
+cts-exec --corpus corpus two >parts 2>err
+cts-exec --corpus corpus one >>parts 2>>err
+records parts >got
+cmp_file got cold 'in two processes and another order, the same'
+exits 0 'one sample alone' cts-exec --corpus corpus <(head -n 1 cases |
+	jq -c '.sample = 1')
+exits 0 'other samples' cts-exec --corpus corpus <(head -n 1 cases |
+	jq -c '.seed = 68')
+is "$(grep -c '"kind":"obs"' out)" \
+	"$(head -n 1 cases | cts-exec | grep -c '"kind":"obs"')" \
+	'another seed is another entry'
+
+# The device differs, so that float64 results are made, recorded, and found.
+export CTS_REFDEV_FAULTS=$top/tests/refdev/demo.jsonl
+grep '"op":"add"' cases | grep float32 | head -n 20 >adds
+exits 0 'on a device that adds wrongly' cts-exec -d refdev --corpus hp adds
+records out >cold.hp
+like cold.hp '"hp":' 'there are float64 results'
+exits 0 'once more' cts-exec -d refdev --corpus hp adds
+records out >got
+cmp_file got cold.hp 'the same records'
+unset CTS_REFDEV_FAULTS
+
+# hurt WHAT COMMAND...: run warm after COMMAND; the records are the same.
+hurt()
+{
+	local what=$1
+	shift
+	"$@"
+	exits 0 "$what" cts-exec --corpus corpus one
+	mv out hurt
+	records hurt >got
+	grep -v '"kind":"case"' cold | grep -F -f <(jq -r '"\"" + .id + "\""' \
+		one) >want
+	cmp_file got want 'the same records'
+}
+seg() { echo corpus/*.seg | tr ' ' '\n' | head -n 1; }
+main=corpus/corpus.cts
+hurt 'with nothing wrong' :
+is "$(note hurt)" '' 'there is nothing to say'
+ok 'merged' test -f "$main" -o -f "$(seg)"
+f=$(ls -S corpus/* | head -n 1)
+size=$(stat -c %s "$f")
+hurt 'cut in the middle' truncate -s $((size / 2)) "$f"
+f=$(ls -S corpus/* | head -n 1)
+hurt 'with a byte changed' dd of="$f" bs=1 seek=$((size / 4)) conv=notrunc \
+	status=none <<<X
+ok 'what is damaged is recorded anew' test "$(cat corpus/* | wc -c)" -gt 0
+hurt 'with a foreign file' cp "$top/README.md" "$main"
+like err '^cts-exec: warning: corpus/corpus.cts: not a corpus; recorded anew$' \
+	'one line says so'
+is "$(note hurt)" 'corpus/corpus.cts: not a corpus; recorded anew' \
+	'and so does the record'
+mkdir old
+cp corpus/*.seg old/
+for f in old/*.seg; do
+	sed -i '0,/python 3/s//python 2/' "$f"
+done
+rm -f corpus/*
+cp old/*.seg corpus/
+hurt 'with a head that is damaged' :
+like err 'its head is damaged' 'said'
+exits 0 'a folder that cannot be' cts-exec --corpus /dev/null/x one
+mv out hurt
+sed -i -E 's/,"live":[0-9]+//' want
+records hurt >got
+cmp_file got want 'costs no result'
+errline "^cts-exec: warning: unable to make '/dev/null/x'" 'and is said in one line'
+
+for both in '--corpus a --record b' '--record a --golden b' \
+	'--golden a --corpus b'; do
+	# shellcheck disable=SC2086
+	exits 2 "$both" cts-exec $both
+done
+exits 2 'a file has one writer' cts-exec --record a --zygote z
+
+# Through make run: with 2 workers and nothing recorded, 8 and all, and 1.
+export CTS_RESULTS=$T/results XDG_CACHE_HOME=$T/cache
+unset CTS_CACHE
+run()
+{
+	env DEVICE=cpu LEVEL=3 DTYPE=float32 SAMPLES=3 \
+		OP='^(add|cat|sort|linalg.svd|rand_like|split)$' "$@" \
+		bash "$top/lib/run.sh" run
+}
+exits 0 'make run, cold' run JOBS=2 OUT="$T/r2"
+exits 0 'warm, 8 workers' run JOBS=8 OUT="$T/r8"
+exits 0 'warm, 1 worker' run JOBS=1 OUT="$T/r1"
+exits 0 'without' run JOBS=2 OUT="$T/r0" CORPUS=off
+for r in r2 r8 r1 r0; do
+	records $r/stream.jsonl.gz >$r.txt
+done
+ok 'there are records' grep -q '"kind":"verdict"' r2.txt
+cmp_file r8.txt r2.txt 'the same records'
+cmp_file r1.txt r2.txt 'the same records'
+cmp_file r0.txt r2.txt 'and the same where nothing is kept'
+ok 'the corpus lies in the cache' compgen -G "$XDG_CACHE_HOME/cts/*/corpus-*/*"
+exits 0 'it is forgotten' cts-exec --forget
+ok 'and gone' test -z "$(ls "$XDG_CACHE_HOME/cts")"
+done_testing
