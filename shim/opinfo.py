@@ -2,6 +2,7 @@
 the samples of one entry.  Only what has no other interface than Python."""
 import itertools
 import json
+import multiprocessing
 import platform
 import warnings
 
@@ -225,6 +226,11 @@ def accelerator():
         return {}
 
 
+def described(key):
+    suite.seed(0)
+    return json.dumps(describe(entries[key]), separators=(",", ":"))
+
+
 def inventory():
     """The lines of the inventory, first the PyTorch that it is of."""
     yield json.dumps({"v": 1, "kind": "torch", "id": "", "run": "",
@@ -233,8 +239,9 @@ def inventory():
                       "dtypes": sorted({short(d) for d in vars(torch).values()
                                         if isinstance(d, torch.dtype)}),
                       **accelerator()}, separators=(",", ":"))
-    for key in sorted(entries):
-        yield json.dumps(describe(entries[key]), separators=(",", ":"))
+    # A core each: nothing here depends on what was asked before.
+    with multiprocessing.get_context("fork").Pool() as pool:
+        yield from pool.imap(described, sorted(entries), 8)
     yield from suite.inventory()
 
 
