@@ -8,6 +8,8 @@ import warnings
 
 import torch
 from torch.autograd.gradcheck import GradcheckError
+from torch.testing._internal import common_utils
+from torch.testing._internal.opinfo import core
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.opinfo.core import SampleInput, UnaryUfuncInfo
 
@@ -15,6 +17,30 @@ import derive
 import suite
 
 warnings.simplefilter("ignore")
+
+
+class NoStack:
+    """In the place of traceback, where a stack is only kept for a message."""
+    @staticmethod
+    def format_stack(*_):
+        return []
+
+
+def quicken():
+    """Leave out what costs more than making samples does, and serves PyTorch's
+    own tests alone: torch.manual_seed keeps a formatted stack for each kind of
+    device that isn't there, and generators look for a unittest.TestCase among
+    their callers."""
+    for name in ("cuda", "xpu", "mtia"):
+        module = getattr(torch, name, None)
+        if hasattr(module, "traceback"):
+            module.traceback = NoStack
+    for module in (common_utils, core):
+        if hasattr(module, "extract_test_fn"):
+            module.extract_test_fn = lambda: None
+
+
+quicken()
 
 SPARSE = ("supports_sparse", "supports_sparse_csr", "supports_sparse_csc",
           "supports_sparse_bsr", "supports_sparse_bsc")
