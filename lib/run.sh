@@ -315,7 +315,7 @@ earlier()
 
 # What a worker on another host has to know.
 remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
-	CTS_RESULTS OMP_NUM_THREADS MKL_NUM_THREADS)
+	CTS_RESULTS OMP_NUM_THREADS MKL_NUM_THREADS CORPUS GOLDEN)
 
 # execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
@@ -440,6 +440,9 @@ do_resume()
 	case $s in
 	*.gz) die 2 "'$run' is complete; make rerun FROM=$run runs failures" ;;
 	esac
+	[ -n "${GOLDEN-}" ] ||
+		! of_kind run <"$s" | grep -q '"reference":"golden: ' ||
+		die 2 "'$run' has a golden reference: say GOLDEN=file, as before"
 	hold
 	"$bin/cts-isolate" --resume "$s" >"$run/.cases"
 	# It goes on as it began.

@@ -75,6 +75,11 @@ ok 'leaves no file' test ! -e new.cts
 exits 0 'make run with it' env DEVICE=refdev LEVEL=1 DTYPE=float32 SAMPLES=4 \
 	OP='^(add|mul)$' GOLDEN="$T/golden.cts" OUT="$T/run" JOBS=2 \
 	bash "$top/lib/run.sh" run
+mkdir cut
+zcat run/stream.jsonl.gz >cut/stream.jsonl
+cp run/manifest.json cut/
+exits 2 'resumed without it' env RUN="$T/cut" bash "$top/lib/run.sh" resume
+errline '^run: .*cut. has a golden reference: say GOLDEN=file' 'is refused'
 is "$(jq -r .reference run/summary.json | cut -c 1-12)" 'golden: cpu ' \
 	'says so in its summary'
 done_testing

@@ -10,6 +10,6 @@ build/obj/tests/freeze/%.o: CPPFLAGS_ALL := -Ishim -Ilib $(CPPFLAGS) \
 
 ifndef SAN
 ifdef PYTHON_EXE
-test: build/freeze/roundtrip
+units: build/freeze/roundtrip
 endif
 endif
