@@ -49,6 +49,7 @@ static const struct { const char *key, *name; } sets[] = {
 	[ITEM_ERROR_DTYPES] = { "error_dtypes", "errors" },
 	[ITEM_TINY_DTYPES] = { "tiny_dtypes", "tiny" },
 	[ITEM_EDGE_DTYPES] = { "edge_dtypes", "edges" },
+	[ITEM_REFUSED_DTYPES] = { "refused_dtypes", "refused" },
 	[ITEM_PREFIX_DTYPES] = { "prefix_dtypes", "prefix" },
 	[ITEM_SCALAR_DTYPES] = { "scalar_dtypes", "scalar" },
 	[ITEM_SUBSET_DTYPES] = { "subset_dtypes", "subsets" },

@@ -75,6 +75,7 @@ enum ctt_values {
 	CTT_VALUES_SPECIAL,	/* NaN, infinities, zeros, subnormals, extremes */
 	CTT_VALUES_WIDE,	/* integers that float32 or 32 bits can't hold */
 	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */
+	CTT_VALUES_REVERSED,	/* of any type: in reverse */
 };
 
 struct ctt_lay {

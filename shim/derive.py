@@ -196,3 +196,53 @@ def with_scalar(batch, place):
         two[place] = two[place].detach().reshape(-1)[-1].clone()
         if two[1 - place].dim():
             yield tuple(two), kwargs
+
+
+NARROWER = {"complex": torch.float32, "float": torch.int64, "int": torch.bool}
+
+
+def kind_of(dtype):
+    return "complex" if dtype.is_complex else \
+        "float" if dtype.is_floating_point else \
+        "bool" if dtype is torch.bool else "int"
+
+
+def misfits(args, kwargs):
+    """The call with an operand that doesn't fit the others, or a dimension
+    that isn't there."""
+    ts = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
+    for i in ts[1:]:
+        t = args[i]
+        if t.dim() and t.numel() and t.layout is torch.strided:
+            wide = picked(t, (*t.shape[:-1], t.shape[-1] + 2))
+            yield (*args[:i], wide, *args[i + 1:]), kwargs
+    if "dim" in kwargs:
+        yield args, {**kwargs, "dim": 64}
+    for i, a in enumerate(args):
+        if type(a) is int:
+            yield (*args[:i], 64, *args[i + 1:]), kwargs
+
+
+def wrong_targets(fn, inplace, takes_out, args, kwargs):
+    """(args, kwargs, callable): results that go where they can't."""
+    try:
+        got = fn(*rebuilt(args, torch.clone), **kwargs)
+    except Exception:
+        return
+    if takes_out and isinstance(got, torch.Tensor) and \
+            kind_of(got.dtype) in NARROWER:
+        target = torch.ones(got.shape, dtype=NARROWER[kind_of(got.dtype)])
+        yield args, {**kwargs, "out": target}, fn
+    if inplace and isinstance(args[0], torch.Tensor) and args[0].dim() and \
+            args[0].numel() and len(tensors(args)) > 1:
+        yield (picked(args[0], ()), *args[1:]), kwargs, inplace
+
+
+def refusals(fn, inplace, takes_out, batch):
+    """(args, kwargs, callable) of what the CPU refuses."""
+    for args, kwargs in batch:
+        for call in itertools.chain(
+                ((a, k, fn) for a, k in misfits(args, kwargs)),
+                wrong_targets(fn, inplace, takes_out, args, kwargs)):
+            if result_size(call[2], *call[:2]) < 0:
+                yield call

@@ -94,7 +94,8 @@ std::string full_name(const c10::OperatorName &n)
 struct trace {
 	at::Device device{at::kCPU};
 	at::CallbackHandle handle = 0;
-	std::vector<c10::OperatorName> seen;
+	std::vector<c10::OperatorName> seen, fell_back;
+	std::optional<c10::OperatorName> last;
 	bool on = false;
 };
 
@@ -114,6 +115,12 @@ bool touches(const c10::IValue &v, c10::DeviceType type)
 	return false;
 }
 
+void note(std::vector<c10::OperatorName> &v, const c10::OperatorName &name)
+{
+	if (std::find(v.begin(), v.end(), name) == v.end())
+		v.push_back(name);
+}
+
 std::unique_ptr<at::ObserverContext> on_call(const at::RecordFunction &fn)
 {
 	auto name = fn.operator_name();
@@ -123,9 +130,13 @@ std::unique_ptr<at::ObserverContext> on_call(const at::RecordFunction &fn)
 	for (const c10::IValue &v : fn.inputs()) {
 		if (!touches(v, current.device.type()))
 			continue;
-		if (std::find(current.seen.begin(), current.seen.end(),
-			      *name) == current.seen.end())
-			current.seen.push_back(*name);
+		// How PyTorch's CPU fallback begins, inside the kernel of the op.
+		if (name->name == "aten::_to_cpu" && current.last) {
+			note(current.fell_back, *current.last);
+			break;
+		}
+		note(current.seen, *name);
+		current.last = *name;
 		break;
 	}
 	return nullptr;
@@ -147,6 +158,8 @@ int ctt_trace_begin(const char *device)
 		stop();
 		current.device = at::Device(device);
 		current.seen.clear();
+		current.fell_back.clear();
+		current.last.reset();
 		current.handle = at::addThreadLocalCallback(
 			at::RecordFunctionCallback(on_call).needsInputs(true)
 			.scopes({at::RecordScope::FUNCTION}));
@@ -165,7 +178,11 @@ int ctt_trace_end(void (*fn)(void *, const char *, const char *), void *ctx)
 		for (const c10::OperatorName &n : current.seen) {
 			auto op = c10::Dispatcher::singleton().findOp(n);
 			std::string k = op ? kernel_of(*op, key) : "none";
+			auto &fell = current.fell_back;
 
+			if (std::find(fell.begin(), fell.end(), n) !=
+			    fell.end())
+				k = "fallback";
 			fn(ctx, full_name(n).c_str(),
 			   k == "own" ? "device" :
 			   k == "fallback" ? "fallback" : "composite");

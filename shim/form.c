@@ -7,6 +7,8 @@
 
 /* The database's samples, called in one way. */
 #define CALLED(n, m) { .name = n, .mode = m }
+/* ... after the same with other values. */
+#define PRIMED(n, m) { .name = n, .mode = m, .primed = true }
 /* ... with operands laid out anew. */
 #define LAID(n, m, v, o) \
 	{ .name = n, .mode = m, .lay = { .view = CTT_VIEW_##v, .offset = o } }
@@ -16,7 +18,7 @@
 
 static const struct form forms[] = {
 	CALLED("plain", "call"),
-	{ .name = "repeat", .mode = "call", .twice = true },
+	{ .name = "repeat", .mode = "call", .twice = true, .primed = true },
 	LAID("offset", "call", DENSE, OFF),
 	LAID("transposed", "call", TRANSPOSED, 0),
 	LAID("reversed", "call", REVERSED, 0),
@@ -32,18 +34,19 @@ static const struct form forms[] = {
 	VALUED("special", SPECIAL),
 	VALUED("wide", WIDE),
 	{ .name = "errors", .mode = "errors", .must_raise = true },
-	CALLED("out", "out"),
+	{ .name = "refused", .mode = "refused", .must_raise = true },
+	PRIMED("out", "out"),
 	LAID("out_stepped", "out_stepped", STEPPED, 0),
 	LAID("out_offset", "out_offset", DENSE, OFF),
 	LAID("out_transposed", "out", TRANSPOSED, 0),
 	LAID("out_expanded", "out", EXPANDED, 0),
 	CALLED("out_resize", "out_resize"),
-	CALLED("inplace", "inplace"),
+	PRIMED("inplace", "inplace"),
 	LAID("inplace_offset", "inplace", DENSE, OFF),
 	LAID("inplace_stepped", "inplace", STEPPED, 0),
 	LAID("inplace_transposed", "inplace", TRANSPOSED, 0),
 	LAID("inplace_expanded", "inplace", EXPANDED, 0),
-	CALLED("backward", "backward"),
+	PRIMED("backward", "backward"),
 	CALLED("backward_expanded", "backward_expanded"),
 	CALLED("backward_stepped", "backward_stepped"),
 	LAID("backward_transposed", "backward", TRANSPOSED, 0),

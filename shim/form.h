@@ -15,7 +15,8 @@ struct form {
 	const char *mode;	/* of opinfo.samples: how it is called */
 	struct ctt_lay lay;	/* of its operands, one at a time and all */
 	bool must_raise;	/* inputs that the reference refuses */
-	bool twice;		/* on the device with other values, twice so */
+	bool twice;		/* run on the device again and compare */
+	bool primed;		/* first with other values of the same shapes */
 	uint64_t host;		/* positional arguments that stay on the CPU */
 };
 

@@ -214,6 +214,8 @@ bool takes_values(const at::Tensor &t, ctt_values values)
 		       s == at::kHalf || s == at::kBFloat16;
 	if (values == CTT_VALUES_OTHER)
 		return at::isFloatingType(s) || at::isComplexType(s);
+	if (values == CTT_VALUES_REVERSED)
+		return true;
 	if (values == CTT_VALUES_WIDE)
 		return at::isIntegralType(s, false) && s <= at::kLong;
 	return false;
@@ -229,6 +231,8 @@ at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
 	v = v.clone();
 	if (lay.values == CTT_VALUES_OTHER)
 		v = v.flatten().flip(0).mul(0.5).view(v.sizes());
+	else if (lay.values == CTT_VALUES_REVERSED)
+		v = v.flatten().flip(0).view(v.sizes());
 	else if (lay.values == CTT_VALUES_SPECIAL)
 		put_specials(v, lay.seed);
 	else

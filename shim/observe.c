@@ -748,9 +748,16 @@ static void run_others(const struct lab *lab, PyObject *fn, PyObject *args,
 	struct err e;
 
 	if (call_lay(lab->api, &lab->types, args, kwargs, &lay, -1, &a, &k,
-		     &applied, &e)) {
-		PyErr_Clear();
-		return;
+		     &applied, &e))
+		goto fail;
+	/* Whole numbers beside floats may be lengths and offsets. */
+	if (!applied) {
+		Py_DECREF(a);
+		Py_DECREF(k);
+		lay.values = CTT_VALUES_REVERSED;
+		if (call_lay(lab->api, &lab->types, args, kwargs, &lay, -1,
+			     &a, &k, &applied, &e))
+			goto fail;
 	}
 	/* What the CPU refuses is nothing to ask a device. */
 	if (applied && call_once(lab, fn, a, k, "cpu", how) &&
@@ -758,6 +765,9 @@ static void run_others(const struct lab *lab, PyObject *fn, PyObject *args,
 		settle(lab);
 	Py_DECREF(a);
 	Py_DECREF(k);
+	return;
+fail:
+	PyErr_Clear();
 }
 
 /* Once more on the device, with nothing changed. */
@@ -820,7 +830,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	/* What the reference can't even be given is no test of a device. */
 	if (o->ref.raised && !strcmp(o->ref.type, "set-up"))
 		return 0;
-	if (how->twice && !o->random && !o->ref.raised)
+	if (how->primed && !o->random && !o->ref.raised)
 		run_others(lab, fn, args, kwargs, how);
 	if (run_dev(o, &o->dev, lab, fn, args, kwargs, how, e))
 		return -1;

@@ -91,7 +91,8 @@ struct how {
 	bool prove;		/* write to inputs to see what shares memory */
 	bool fixed;		/* its results are known, whatever it draws */
 	bool no_values;		/* its results hold whatever memory held */
-	bool twice;		/* on the device after other values: does it repeat? */
+	bool twice;		/* on the device, to see whether it repeats */
+	bool primed;		/* on the device after a call with other values */
 	const struct recall *recall;	/* or NULL */
 };
 

@@ -226,6 +226,8 @@ def describe(entry):
         "out_dtypes": names_where(takes_out, entry, entry.dtypes),
         "tiny_dtypes": names_where(takes("tiny"), entry, sizes),
         "edge_dtypes": names_where(takes("edges"), entry, sizes),
+        "refused_dtypes": names_where(takes("refused"), entry, entry.dtypes)
+        if arithmetic else [],
         "prefix_dtypes": names_where(takes("prefix"), entry, first),
         "scalar_dtypes": names_where(takes("host_scalar"), entry, entry.dtypes)
         if "BinaryUfuncInfo" in kind else [],
@@ -593,7 +595,13 @@ def backward_subsets(entry, dtype):
         list(itertools.islice(batch, FEW))))
 
 
+def refused(entry, dtype):
+    return None, derive.refusals(entry.op, entry.get_inplace(),
+                                 entry.supports_out, plain(entry, dtype))
+
+
 MODES = {
+    "refused": refused,
     "tiny": at_sizes(derive.tiny), "edges": at_sizes(derive.edges),
     "prefix": prefix, "host_scalar": host_scalar(1),
     "host_scalar_first": host_scalar(0),

@@ -281,6 +281,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		.prove = i == 0,
 		.no_values = !strcmp(c->oracle, "metadata"),
 		.twice = v->twice && strcmp(c->oracle, "metadata"),
+		.primed = v->primed && strcmp(c->oracle, "metadata"),
 		.recall = replay_recall(&r->replay, i),
 	};
 	PyObject *fn = PyTuple_GET_ITEM(sample, 0);

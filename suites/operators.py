@@ -268,3 +268,39 @@ def _(make):
     yield torch.linalg.solve, (a, make(3, 4, 2))
     yield torch.linalg.inv, (a,)
     yield torch.linalg.det, (a,)
+
+
+# Overloads that Python's operators don't lead to: C++ calls them, as do models
+# that were exported.
+SCALAR = ("add", "sub", "rsub", "mul", "div", "floor_divide", "remainder",
+          "fmod", "pow", "copysign", "xlogy", "eq", "ne", "lt", "le", "gt",
+          "ge", "bitwise_and", "bitwise_or", "bitwise_xor",
+          "bitwise_left_shift", "bitwise_right_shift", "clamp_min",
+          "clamp_max", "fill", "where", "bucketize", "searchsorted")
+
+
+def with_scalars(name):
+    """(overload, name) of those of an op that take a tensor and a number."""
+    for op in (name, name + "_"):
+        packet = getattr(torch.ops.aten, op, None)
+        for overload in packet.overloads() if packet else ():
+            fn = getattr(packet, overload)
+            args = fn._schema.arguments
+            kinds = [str(a.type) for a in args[:2]]
+            if kinds == ["Tensor", "number"] and not any(
+                    a.alias_info and a.is_out for a in args):
+                yield fn
+
+
+@case("scalar_overloads", ("float32", "int64", "bool", "complex64"), level=3)
+def _(make):
+    x = make(3, 5)
+    for name in SCALAR:
+        for fn in with_scalars(name):
+            for n in (3, 0.75):
+                try:
+                    fn(x.clone(), n)
+                except RuntimeError:
+                    continue
+                yield fn, (x, n)
+                yield fn, (x.t(), n)

@@ -254,6 +254,7 @@ def owes(draw, low, high, mean, n=8195):
         b = draw(n, device).cpu().double()
         torch.manual_seed(6)
         c = draw(n, device).cpu().double()
+        four = torch.stack([a, more, c, draw(n, device).cpu().double()])
         error = (a.std() / n**0.5).item()
         lanes = [((x[:-k] - x.mean()) * (x[k:] - x.mean())).mean().item()
                  for x in (a, more) for k in (1, 2, 4)]
@@ -261,6 +262,7 @@ def owes(draw, low, high, mean, n=8195):
                 bool((a >= low).all()), bool((a <= high).all()),
                 abs(a.mean().item() - mean) < 8 * error,
                 len(a.unique()) > n // 2, len(a[-3:].unique()) == 3,
+                [len(four[:, i].unique()) > 1 for i in (0, n // 2, -1)],
                 max(map(abs, lanes)) < 8 * a.var().item() / n**0.5)
     return run
 
@@ -271,6 +273,101 @@ for name, args in EVERY.items():
         def _(make):
             yield owes(*args), (CPU,)
     declare_owes()
+
+
+# The same of other dtypes: how many values they have, and the bounds, differ.
+INTEGERS = ("int64", "int32", "int16", "uint8")
+TYPED = {
+    "rand": (lambda z: torch.rand_like(z), 0, 1, 0.5),
+    "uniform_": (lambda z: z.uniform_(-1, 1), -1, 1, 0),
+    "randn": (lambda z: torch.randn_like(z), -9, 9, 0),
+    "normal_": (lambda z: z.normal_(3, 1), -6, 12, 3),
+    "exponential_": (lambda z: z.exponential_(2), 0, 40, 0.5),
+    "log_normal_": (lambda z: z.log_normal_(0, 0.25), 0, 12, 1.0317),
+    "cauchy_": (lambda z: z.cauchy_(0, 1).atan(), -1.5708, 1.5708, 0),
+    "normal_both": (lambda z: torch.normal(z + 3, z + 1), -6, 12, 3),
+}
+WHOLE = {
+    "random_": (lambda z: z.random_(), None),
+    "random_to": (lambda z: z.random_(100), 49.5),
+    "random_from": (lambda z: z.random_(5, 105), 54.5),
+    "randint_like": (lambda z: torch.randint_like(z, 100), 49.5),
+    "randint_like_low": (lambda z: torch.randint_like(z, 5, 105), 54.5),
+    "geometric_": (lambda z: z.geometric_(0.25), 4),
+}
+
+
+def owes_typed(draw, kind, levels, low=None, high=None, mean=None, n=8195):
+    """As owes(), of draws that have so many values at most."""
+    def run(device):
+        torch.manual_seed(5)
+        a = draw(torch.zeros(n, dtype=kind, device=device)).cpu().double()
+        more = draw(torch.zeros(n, dtype=kind, device=device)).cpu().double()
+        torch.manual_seed(5)
+        b = draw(torch.zeros(n, dtype=kind, device=device)).cpu().double()
+        torch.manual_seed(6)
+        c = draw(torch.zeros(n, dtype=kind, device=device)).cpu().double()
+        error = (a.std() / n**0.5).item()
+        lanes = [((x[:-k] - x.mean()) * (x[k:] - x.mean())).mean().item()
+                 for x in (a, more) for k in (1, 2, 4)]
+        return (torch.equal(a, b), torch.equal(a, more), torch.equal(a, c),
+                low is None or bool((a >= low).all()),
+                high is None or bool((a <= high).all()),
+                mean is None or
+                abs(a.mean().item() - mean) < 8 * error + abs(mean) / 250,
+                len(a.unique()) > levels,
+                max(map(abs, lanes)) < 8 * a.var().item() / n**0.5)
+    return run
+
+
+for name, args in TYPED.items():
+    def declare_typed(name=name, args=args):
+        @case("owes_typed_" + name, ("float64", "float16", "bfloat16"),
+              level=3, capability="rng_distributions")
+        def _(make):
+            kind = make(1).dtype
+            draw, low, high, mean = args
+            yield owes_typed(draw, kind, 90, low, high, mean), (CPU,)
+    declare_typed()
+
+for name, args in WHOLE.items():
+    def declare_whole(name=name, args=args):
+        @case("owes_whole_" + name, INTEGERS + ("float32", "float64"),
+              level=3, capability="rng_distributions")
+        def _(make):
+            draw, mean = args
+            low, high = {"random_": (0, None), "geometric_": (1, None)}.get(
+                name, (mean and mean - 49.5, mean and mean + 49.5))
+            yield owes_typed(draw, make(1).dtype, 20, low, high, mean), (CPU,)
+    declare_whole()
+
+
+@case("owes_randperm", ("int64", "int32", "float32"), level=3,
+      capability="rng_distributions")
+def _(make):
+    kind, n = make(1).dtype, 4097
+
+    def of(draw):
+        def run(device):
+            torch.manual_seed(5)
+            a, more = draw(device).cpu().double(), draw(device).cpu().double()
+            torch.manual_seed(5)
+            b = draw(device).cpu().double()
+            torch.manual_seed(6)
+            c = draw(device).cpu().double()
+            rank = torch.arange(n, dtype=torch.float64)
+            even = a - a.mean()
+            lean = (even * (rank - rank.mean())).mean().item()
+            near = (even[1:] * even[:-1]).mean().item()
+            bound = 8 * a.var().item() / n**0.5
+            return (torch.equal(a, b), torch.equal(a, more),
+                    torch.equal(a, c), torch.equal(a.sort().values, rank),
+                    abs(lean) < bound, abs(near) < bound)
+        return run
+
+    yield of(lambda d: torch.randperm(n, device=d, dtype=kind)), (CPU,)
+    yield of(lambda d: torch.randperm(
+        n, out=torch.empty(n, device=d, dtype=kind))), (CPU,)
 
 
 @case("owes_bernoulli", level=3, capability="rng_distributions")

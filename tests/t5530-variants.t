@@ -64,6 +64,18 @@ plain pass
 repeat fail
 END2
 
+# An op that works on the CPU in silence.
+printf '%s\n' '{"op":"mv","do":"cpu_fallback"}' >plan.jsonl
+exits 0 'a case' cts-enum -d refdev --case opinfo/mv/float32/plain
+mv out cases.jsonl
+CTS_REFDEV_FAULTS=plan.jsonl exits 0 'falls back' cts-exec cases.jsonl
+mv out run.jsonl
+is "$(jq -r 'select(.kind == "obs" and .sample == 0).where["aten::mv"]' \
+	run.jsonl)" fallback 'is seen where it began'
+exits 0 'and is judged' cts-compare run.jsonl
+is "$(jq -r 'select(.kind == "verdict") |
+	"\(.outcome) \(.checks.fallback.ok)"' out)" 'pass false' 'as advice'
+
 # Memory that is shared in secret shows by a write alone.
 printf '%s\n' '{"op":"clone","do":"hidden_view"}' >plan.jsonl
 exits 0 'a case' cts-enum -d refdev --case opinfo/clone/float32/plain

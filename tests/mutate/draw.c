@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dtype.h"
 #include "jw.h"
 #include "prog.h"
 #include "rec.h"
@@ -35,6 +36,7 @@ struct act {
 
 struct site {
 	const cJSON *json;
+	uint64_t dtypes;	/* of its cases: 1 << index of dtype_at() */
 	size_t *cases, ncases, cases_cap;
 };
 
@@ -74,6 +76,51 @@ static double unit(struct draw *d)
 static const char *site_op(const struct site *s)
 {
 	return rec_str_opt(s->json, "op", "") + strlen("aten::");
+}
+
+/* A dtype's bit; 0: there is none of that name. */
+static uint64_t bit_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < 64 && dtype_at(i); i++)
+		if (!strcmp(dtype_at(i)->name, name))
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+/* The dtypes for which an action, or a set of its parameters, can show. */
+static uint64_t dtypes_of(const cJSON *o)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "dtypes"), *x;
+	uint64_t bits = 0;
+
+	if (!list)
+		return UINT64_MAX;
+	cJSON_ArrayForEach(x, list)
+		bits |= bit_of(x->valuestring);
+	return bits;
+}
+
+/* The n-th set of parameters that can show on these dtypes; NULL: no more. */
+static const cJSON *set_at(const struct act *a, uint64_t dtypes, int n)
+{
+	const cJSON *sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");
+	const cJSON *set;
+
+	cJSON_ArrayForEach(set, sets)
+		if ((dtypes_of(set) & dtypes) && n-- == 0)
+			return set;
+	return NULL;
+}
+
+/* Whether the action can show on some dtype of the site's cases. */
+static bool shows(const struct act *a, const struct site *s)
+{
+	uint64_t dtypes = dtypes_of(a->json) & s->dtypes;
+
+	return dtypes && (!cJSON_HasObjectItem(a->json, "with") ||
+			  set_at(a, dtypes, 0));
 }
 
 static void add_act(struct draw *d, const cJSON *o)
@@ -123,6 +170,7 @@ static void add_evidence(struct draw *d, const cJSON *o)
 		s->cases = xgrow(s->cases, &s->cases_cap, s->ncases + 1,
 				 sizeof(*s->cases));
 		s->cases[s->ncases++] = d->n_one;
+		s->dtypes |= bit_of(x->dtype);
 	}
 	d->n_one++;
 }
@@ -176,7 +224,7 @@ static struct act *pick_act(struct draw *d, const struct site *s)
 			if (i == STRMAP_NONE)
 				continue;
 			args = args_of(s, d->act + i);
-			if (args && !args->child)
+			if ((args && !args->child) || !shows(d->act + i, s))
 				continue;
 			sum += pass ? 0 : d->act[i].weight;
 			at -= pass ? d->act[i].weight : 0;
@@ -188,33 +236,51 @@ static struct act *pick_act(struct draw *d, const struct site *s)
 	return hit;
 }
 
+/* The dtype of one of the site's cases that is among dtypes. */
+static const char *pick_dtype(struct draw *d, const struct site *s,
+			      uint64_t dtypes)
+{
+	size_t from = below(d, s->ncases), i;
+	const char *name = NULL;
+
+	for (i = 0; i < s->ncases; i++) {
+		name = d->one[s->cases[(from + i) % s->ncases]].dtype;
+		if (bit_of(name) & dtypes)
+			break;
+	}
+	return name;
+}
+
 /*
  * A rule: the action, one of the sets of parameters that it may have, one of
  * the op's tensors, and for one in three a dtype to which the fault is limited.
- * New.
+ * *dtypes: those for which it can show.  New.
  */
 static cJSON *make_rule(struct draw *d, const struct site *s,
-			const struct act *a)
+			const struct act *a, uint64_t *dtypes)
 {
-	const cJSON *sets, *set, *args, *p;
+	const cJSON *set, *args, *p;
 	cJSON *r = cJSON_CreateObject();
 	int n;
 
+	*dtypes = dtypes_of(a->json) & s->dtypes;
+	for (n = 0; set_at(a, *dtypes, n); n++)
+		;
+	set = n ? set_at(a, *dtypes, (int)below(d, (size_t)n)) : NULL;
+	*dtypes &= dtypes_of(set);
 	cJSON_AddStringToObject(r, "op", site_op(s));
 	if (below(d, 3) == 0)
-		cJSON_AddStringToObject(r, "dtype",
-			d->one[s->cases[below(d, s->ncases)]].dtype);
+		cJSON_AddStringToObject(r, "dtype", pick_dtype(d, s, *dtypes));
 	cJSON_AddStringToObject(r, "do", a->name);
 	args = args_of(s, a);
 	n = cJSON_GetArraySize(args);
 	if (n)
 		cJSON_AddStringToObject(r, "arg", cJSON_GetArrayItem(args,
 			(int)below(d, (size_t)n))->valuestring);
-	sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");
-	n = cJSON_GetArraySize(sets);
-	set = n ? cJSON_GetArrayItem(sets, (int)below(d, (size_t)n)) : NULL;
 	cJSON_ArrayForEach(p, set)
-		cJSON_AddItemToObject(r, p->string, cJSON_Duplicate(p, 1));
+		if (strcmp(p->string, "dtypes"))
+			cJSON_AddItemToObject(r, p->string,
+					      cJSON_Duplicate(p, 1));
 	return r;
 }
 
@@ -243,15 +309,15 @@ static int by_level(const void *a, const void *b)
 	return d ? d : x < y ? -1 : x > y;
 }
 
-/* At most max of the site's cases to v, by level; how many. */
+/* At most max of the site's cases of dtypes to v, by level; how many. */
 static size_t pick_cases(struct draw *d, const struct site *s,
-			 const char *dtype, size_t *v)
+			 uint64_t dtypes, size_t *v)
 {
 	size_t n = 0, m = 0, i, k, tmp;
 	size_t *c = xcalloc(s->ncases, sizeof(*c));
 
 	for (i = 0; i < s->ncases; i++)
-		if (!dtype || !strcmp(d->one[s->cases[i]].dtype, dtype))
+		if (bit_of(d->one[s->cases[i]].dtype) & dtypes)
 			c[n++] = s->cases[i];
 	for (i = n; i > 1; i--) {
 		k = below(d, i);
@@ -301,10 +367,12 @@ static void add_case(struct jw *w, const cJSON *evidence)
 	jw_obj_end(w);
 }
 
-/* Write the n-th mutant; takes rule. */
+/* Write the n-th mutant, with cases of these dtypes; takes rule. */
 static int emit(struct draw *d, long long n, const struct site *s,
-		const char *action, cJSON *rule, struct err *e)
+		const char *action, uint64_t dtypes, cJSON *rule,
+		struct err *e)
 {
+	const char *only = rec_str_opt(rule, "dtype", NULL);
 	size_t *v = xcalloc((size_t)d->max, sizeof(*v)), k, i;
 	const char *group = group_of(s, action);
 	size_t act = strmap_find(&d->acts, action);
@@ -325,7 +393,7 @@ static int emit(struct draw *d, long long n, const struct site *s,
 		 rec_bool_opt(d->act[act].json, "recorded", false));
 	jw_key(&w, "rule");
 	jw_raw(&w, text, strlen(text));
-	k = pick_cases(d, s, rec_str_opt(rule, "dtype", NULL), v);
+	k = pick_cases(d, s, only ? bit_of(only) : dtypes, v);
 	jw_key(&w, "cases");
 	jw_arr(&w);
 	for (i = 0; i < k; i++)
@@ -342,6 +410,8 @@ static int draw_all(struct draw *d, struct err *e)
 {
 	const struct site *s;
 	const struct act *a;
+	uint64_t dtypes;
+	cJSON *rule;
 	long long i;
 	size_t k;
 
@@ -354,7 +424,8 @@ static int draw_all(struct draw *d, struct err *e)
 	for (i = 1; i <= d->n; i++) {
 		s = d->site + d->live[below(d, d->n_live)];
 		a = pick_act(d, s);
-		if (emit(d, i, s, a->name, make_rule(d, s, a), e))
+		rule = make_rule(d, s, a, &dtypes);
+		if (emit(d, i, s, a->name, dtypes, rule, e))
 			return -1;
 	}
 	return 0;
@@ -371,7 +442,7 @@ static void add_rule(struct draw *d, const cJSON *o)
 	if (i == STRMAP_NONE || !d->site[i].ncases)
 		prog_warn("rule %lld: no case reaches its op", d->given);
 	else if (emit(d, d->given, d->site + i, rec_str_opt(o, "do", ""),
-		      cJSON_Duplicate(o, 1), &d->e))
+		      UINT64_MAX, cJSON_Duplicate(o, 1), &d->e))
 		d->failed = true;
 }
 

@@ -57,8 +57,8 @@ def written(arg):
 
 
 def bounded(name):
-    """Whether draws have a bound that the op names."""
-    return any(w in name for w in ("rand", "uniform", "bernoulli")) and \
+    """Whether draws have a bound that is no draw itself; of a coin it is."""
+    return any(w in name for w in ("rand", "uniform")) and \
         "randn" not in name
 
 
