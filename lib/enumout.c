@@ -222,6 +222,14 @@ static void write_run(struct jw *w, const struct enumout *o,
 	jw_obj_end(w);
 }
 
+/* "special", "out_special", "inplace_special" */
+static bool is_special(const char *variant)
+{
+	size_t n = strlen(variant), m = strlen("special");
+
+	return n >= m && !strcmp(variant + n - m, "special");
+}
+
 /* Special values have a seed and a number of samples of their own. */
 static void special(struct case_rec *c, const struct enumout *o,
 		    const struct manifest *m)
@@ -300,7 +308,7 @@ static int write_fresh(struct sink *out, const struct enumout *o,
 		return -1;
 	if (x->item->container)
 		c.decoder = manifest_decoder(m, x->item->container);
-	if (!strcmp(x->variant, "special"))
+	if (is_special(x->variant))
 		special(&c, o, m);
 	jw_init(&w, &out->b);
 	case_write(&w, &c);

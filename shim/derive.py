@@ -207,11 +207,11 @@ def kind_of(dtype):
         "bool" if dtype is torch.bool else "int"
 
 
-def misfits(args, kwargs):
-    """The call with an operand that doesn't fit the others, or a dimension
-    that isn't there."""
+def misfits(args, kwargs, shapes):
+    """The call with an operand that doesn't fit the others, where shapes is
+    true, or a dimension that isn't there."""
     ts = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
-    for i in ts[1:]:
+    for i in ts[1:] if shapes else ():
         t = args[i]
         if t.dim() and t.numel() and t.layout is torch.strided:
             wide = picked(t, (*t.shape[:-1], t.shape[-1] + 2))
@@ -233,16 +233,21 @@ def wrong_targets(fn, inplace, takes_out, args, kwargs):
             kind_of(got.dtype) in NARROWER:
         target = torch.ones(got.shape, dtype=NARROWER[kind_of(got.dtype)])
         yield args, {**kwargs, "out": target}, fn
-    if inplace and isinstance(args[0], torch.Tensor) and args[0].dim() and \
-            args[0].numel() and len(tensors(args)) > 1:
-        yield (picked(args[0], ()), *args[1:]), kwargs, inplace
+    first = args[0] if args else None
+    if inplace and isinstance(first, torch.Tensor) and first.dim() and \
+            first.numel() and first.layout is torch.strided:
+        if len(tensors(args)) > 1:
+            yield (picked(first, ()), *args[1:]), kwargs, inplace
+        if kind_of(first.dtype) in NARROWER:
+            narrow = first.detach().to(NARROWER[kind_of(first.dtype)])
+            yield (narrow, *args[1:]), kwargs, inplace
 
 
-def refusals(fn, inplace, takes_out, batch):
+def refusals(fn, inplace, takes_out, shapes, batch):
     """(args, kwargs, callable) of what the CPU refuses."""
     for args, kwargs in batch:
         for call in itertools.chain(
-                ((a, k, fn) for a, k in misfits(args, kwargs)),
+                ((a, k, fn) for a, k in misfits(args, kwargs, shapes)),
                 wrong_targets(fn, inplace, takes_out, args, kwargs)):
             if result_size(call[2], *call[:2]) < 0:
                 yield call

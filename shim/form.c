@@ -12,9 +12,9 @@
 /* ... with operands laid out anew. */
 #define LAID(n, m, v, o) \
 	{ .name = n, .mode = m, .lay = { .view = CTT_VIEW_##v, .offset = o } }
-/* ... with other values. */
-#define VALUED(n, v) \
-	{ .name = n, .mode = "call", .lay = { .values = CTT_VALUES_##v } }
+/* ... with values of another kind. */
+#define VALUED(n, m, v) \
+	{ .name = n, .mode = m, .lay = { .values = CTT_VALUES_##v } }
 
 static const struct form forms[] = {
 	CALLED("plain", "call"),
@@ -31,8 +31,10 @@ static const struct form forms[] = {
 	LAID("offset_stepped", "call", STEPPED, OFF),
 	LAID("offset_expanded", "call", EXPANDED, OFF),
 	LAID("offset_channels_last", "call", CHANNELS_LAST, OFF),
-	VALUED("special", SPECIAL),
-	VALUED("wide", WIDE),
+	VALUED("special", "call", SPECIAL),
+	VALUED("out_special", "out", SPECIAL),
+	VALUED("inplace_special", "inplace", SPECIAL),
+	VALUED("wide", "call", WIDE),
 	{ .name = "errors", .mode = "errors", .must_raise = true },
 	{ .name = "refused", .mode = "refused", .must_raise = true },
 	PRIMED("out", "out"),

@@ -11,7 +11,8 @@ from torch.autograd.gradcheck import GradcheckError
 from torch.testing._internal import common_utils
 from torch.testing._internal.opinfo import core
 from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.opinfo.core import SampleInput, UnaryUfuncInfo
+from torch.testing._internal.opinfo.core import (
+    BinaryUfuncInfo, ReductionOpInfo, SampleInput, UnaryUfuncInfo)
 
 import derive
 import suite
@@ -200,6 +201,12 @@ def takes(mode):
     return holds
 
 
+def is_arithmetic(entry):
+    """Elementwise, or a reduction."""
+    return isinstance(entry, (UnaryUfuncInfo, BinaryUfuncInfo,
+                              ReductionOpInfo))
+
+
 def names_where(holds, entry, dtypes):
     return sorted(short(d) for d in dtypes if holds(entry, d))
 
@@ -210,9 +217,7 @@ def describe(entry):
     batch = first_samples(entry, main, 10) if main else []
     dense = [t for s in batch for t in tensors((s.input, s.args, s.kwargs))
              if t.layout is torch.strided]
-    kind = {c.__name__ for c in type(entry).__mro__}
-    arithmetic = bool(kind & {"UnaryUfuncInfo", "BinaryUfuncInfo",
-                              "ReductionOpInfo"})
+    arithmetic = is_arithmetic(entry)
     first = [main] if main else []
     sizes = entry.dtypes if arithmetic else first
     return {
@@ -226,11 +231,10 @@ def describe(entry):
         "out_dtypes": names_where(takes_out, entry, entry.dtypes),
         "tiny_dtypes": names_where(takes("tiny"), entry, sizes),
         "edge_dtypes": names_where(takes("edges"), entry, sizes),
-        "refused_dtypes": names_where(takes("refused"), entry, entry.dtypes)
-        if arithmetic else [],
+        "refused_dtypes": names_where(takes("refused"), entry, sizes),
         "prefix_dtypes": names_where(takes("prefix"), entry, first),
         "scalar_dtypes": names_where(takes("host_scalar"), entry, entry.dtypes)
-        if "BinaryUfuncInfo" in kind else [],
+        if isinstance(entry, BinaryUfuncInfo) else [],
         "subset_dtypes": names_where(takes("backward_subsets"), entry, first)
         if entry.supports_autograd else [],
         "error_dtypes": sorted(map(short, entry.dtypes))
@@ -597,7 +601,8 @@ def backward_subsets(entry, dtype):
 
 def refused(entry, dtype):
     return None, derive.refusals(entry.op, entry.get_inplace(),
-                                 entry.supports_out, plain(entry, dtype))
+                                 entry.supports_out, is_arithmetic(entry),
+                                 plain(entry, dtype))
 
 
 MODES = {
