@@ -116,21 +116,39 @@ static int prepare(const struct try *t, const struct trial *r,
 	return rc;
 }
 
-/* The files go; true where the rule changed something. */
-static bool clean_up(const struct try *t, const char *name)
+/* What the rule did, as its log says. */
+struct deeds {
+	bool fired;		/* it changed something */
+	bool vain;		/* it did, and a call was the same as ever */
+};
+
+static struct deeds read_log(const struct try *t, const char *name)
+{
+	char *path = xasprintf("%s/%s.log", t->work, name);
+	struct buf b = BUF_INIT;
+	struct deeds d = { false, false };
+
+	if (!buf_read_file(&b, path, 1 << 20, NULL)) {
+		d.fired = strstr(b.p, "\"when\":\"first\"");
+		d.vain = strstr(b.p, "\"when\":\"vain\"");
+	}
+	buf_release(&b);
+	free(path);
+	return d;
+}
+
+static void clean_up(const struct try *t, const char *name)
 {
 	static const char *const ends[] = { ".jsonl", ".py", ".cases", ".err",
 					    ".log" };
-	bool fired = false;
 	size_t i;
 
 	for (i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		char *path = xasprintf("%s/%s%s", t->work, name, ends[i]);
 
-		fired = unlink(path) == 0 && !strcmp(ends[i], ".log");
+		unlink(path);
 		free(path);
 	}
-	return fired;
 }
 
 static int start_judge(const struct try *t, struct trial *r, struct err *e)
@@ -384,9 +402,10 @@ static void stop(struct try *t, struct trial *r)
 
 /*
  * What no case failed on.  An action whose whole effect an observation shows,
- * and whose every observation is the healthy device's, had none.
+ * and whose every observation is the healthy device's, had none; nor had one
+ * whose changes left every call what it was.
  */
-static const char *missed(const struct trial *r, bool fired)
+static const char *missed(const struct trial *r, struct deeds did)
 {
 	size_t n = (size_t)cJSON_GetArraySize(r->cases);
 
@@ -394,8 +413,8 @@ static const char *missed(const struct trial *r, bool fired)
 		return "broken";
 	if (r->advice)
 		return "permitted";
-	if (!fired)
-		return "not_reached";
+	if (!did.fired)
+		return did.vain ? "no_effect" : "not_reached";
 	if (r->same == n && !r->blind && rec_bool_opt(r->mutant, "recorded", false))
 		return "no_effect";
 	return "survived";
@@ -444,7 +463,7 @@ static int try_one(struct try *t, const cJSON *mutant, struct err *e)
 			   .verdicts = BUF_INIT, .to_judge = -1,
 			   .from_worker = -1, .from_judge = -1 };
 	const char *name = rec_str_opt(mutant, "id", "");
-	bool fired;
+	struct deeds did;
 	int rc;
 
 	r.cases = cJSON_GetObjectItemCaseSensitive(mutant, "cases");
@@ -456,11 +475,12 @@ static int try_one(struct try *t, const cJSON *mutant, struct err *e)
 	if (!rc)
 		follow(t, &r);
 	stop(t, &r);
-	fired = clean_up(t, name);
+	did = read_log(t, name);
+	clean_up(t, name);
 	if (rc)
 		return -1;
 	if (!r.result)
-		r.result = missed(&r, fired);
+		r.result = missed(&r, did);
 	return report(t, &r, e);
 }
 

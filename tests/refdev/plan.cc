@@ -447,6 +447,12 @@ void Rule::fire()
 		append_log(log_line(*this, "first"));
 }
 
+void Rule::in_vain()
+{
+	if (!vain++)
+		append_log(log_line(*this, "vain"));
+}
+
 void load(const char *file)
 {
 	std::ifstream in(file);

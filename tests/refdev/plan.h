@@ -67,7 +67,7 @@ struct Rule {
 	std::map<std::string, const cJSON *> params;
 	cJSON *json = nullptr;		/* owns what params point to */
 
-	std::atomic<int64_t> matched{0}, fired{0};
+	std::atomic<int64_t> matched{0}, fired{0}, vain{0};
 	std::vector<Tensor> kept;	/* of an earlier call */
 
 	double num(const char *key, double def) const;
@@ -75,6 +75,8 @@ struct Rule {
 	bool has(const char *key) const { return params.count(key) > 0; }
 	/* Counts that the rule changed something, and says so in the log. */
 	void fire();
+	/* Says in the log, once, that a change had no effect on a call. */
+	void in_vain();
 };
 
 /* One call under one rule. */

@@ -368,6 +368,8 @@ void Visit::run(Stack &stack, const std::function<void()> &kernel)
 			}
 			if (s.hit && outcome(s) != want)
 				r->fire();
+			else if (s.hit)
+				r->in_vain();
 		};
 	}
 	f();
