@@ -46,7 +46,7 @@ observe()
 		--op "${OP:-}" | grep '"kind":"case"' >"$out/cases.jsonl"
 	key=$(cat "$out/manifest.json" "$out/cases.jsonl" "$bin"/cts-* \
 		build/*.so build/refdev/torch_refdev/*.* coverage/*.jsonl \
-		suites/* shim/*.py "$tools/evidence" 2>/dev/null | sha256sum | cut -c 1-16)
+		suites/*.py shim/*.py "$tools/evidence" 2>/dev/null | sha256sum | cut -c 1-16)
 	evidence=$tools/evidence-$key.jsonl
 	[ ! -s "$evidence" ] || return 0
 	echo "mutate: $(wc -l <"$out/cases.jsonl") cases on the healthy device" >&2
