@@ -136,7 +136,11 @@ done
 ok 'there are records' grep -q '"kind":"verdict"' r2.txt
 cmp_file r8.txt r2.txt 'the same records'
 cmp_file r1.txt r2.txt 'the same records'
-cmp_file r0.txt r2.txt 'and the same where nothing is kept'
+# Only a run with a corpus counts what can't be in it.
+for r in r0 r2; do
+	sed -E 's/,"live":[0-9]+//' $r.txt >$r.bare
+done
+cmp_file r0.bare r2.bare 'and the same where nothing is kept'
 ok 'the corpus lies in the cache' compgen -G "$XDG_CACHE_HOME/cts/*/corpus-*/*"
 exits 0 'it is forgotten' cts-exec --forget
 ok 'and gone' test -z "$(ls "$XDG_CACHE_HOME/cts")"
