@@ -38,6 +38,7 @@ static const struct { const char *key, *name; } flags[] = {
 	[ITEM_RANK2] = { "has_rank2", "rank2" },
 	[ITEM_RANK3] = { "has_rank3", "rank3" },
 	[ITEM_IMAGE] = { "has_image", "image" },
+	[ITEM_ABSENT] = { "absent", "absent" },
 };
 _Static_assert(sizeof(flags) / sizeof(*flags) == ITEM_NFLAGS, "all flags");
 
@@ -276,6 +277,13 @@ static bool suite_elsewhere(const struct inventory *inv, const char *suite,
 	return false;
 }
 
+static void add_note(struct inventory *inv, const char *text)
+{
+	inv->notes = xrealloc(inv->notes, (inv->nnotes + 1) *
+			      sizeof(*inv->notes));
+	inv->notes[inv->nnotes++] = xstrdup(text);
+}
+
 /* The lines of a folder's suites. */
 static int add_lines(struct inventory *inv, const char *text, size_t n,
 		     const char *folder, struct err *e)
@@ -294,6 +302,8 @@ static int add_lines(struct inventory *inv, const char *text, size_t n,
 		if (!strcmp(rec_str_opt(o, "kind", ""), "suite_error")) {
 			rc = err_set(e, EX_BADINPUT, "%s",
 				     rec_str_opt(o, "message", ""));
+		} else if (!strcmp(rec_str_opt(o, "kind", ""), "suite_note")) {
+			add_note(inv, rec_str_opt(o, "message", ""));
 		} else if (suite_elsewhere(inv, suite, folder)) {
 			rc = err_set(e, EX_BADINPUT, "%s/%s.py:1: a suite is "
 				     "called '%s' already", folder, suite,
@@ -380,6 +390,9 @@ void inventory_release(struct inventory *inv)
 	}
 	for (i = 0; i < inv->nfolders; i++)
 		free(inv->folders[i]);
+	for (i = 0; i < inv->nnotes; i++)
+		free(inv->notes[i]);
+	free(inv->notes);
 	free(inv->folders);
 	free(inv->v);
 	free(inv->torch);

@@ -12,7 +12,7 @@
 
 struct row {
 	cJSON *o;		/* owns the strings below */
-	const char *suite;	/* NULL: any */
+	const char *suite, *device;	/* NULL: any */
 	const cJSON *ops, *variants;
 	struct pyre op;
 	bool has_op;
@@ -27,6 +27,7 @@ struct rules {
 	size_t n, cap;
 	size_t *here;		/* rows that apply to the item */
 	size_t nhere;
+	char *device;		/* whose cases these are, or NULL */
 };
 
 static bool in_list(const cJSON *list, const char *s)
@@ -81,6 +82,7 @@ static int read_row(struct row *r, cJSON *o, const char *key, struct err *e)
 	const char *op;
 
 	r->suite = rec_str_opt(o, "suite", NULL);
+	r->device = rec_str_opt(o, "device", NULL);
 	r->reason = rec_str_opt(o, "reason", "");
 	if (get_list(o, "ops", &r->ops, e) ||
 	    get_list(o, "variant", &r->variants, e) ||
@@ -163,7 +165,14 @@ void rules_free(struct rules *r)
 	}
 	free(r->v);
 	free(r->here);
+	free(r->device);
 	free(r);
+}
+
+void rules_device(struct rules *r, const char *device)
+{
+	free(r->device);
+	r->device = xstrndup(device, strcspn(device, ":"));
 }
 
 void rules_item(struct rules *r, const struct item *it)
@@ -175,6 +184,8 @@ void rules_item(struct rules *r, const struct item *it)
 		const struct row *row = &r->v[i];
 
 		if ((row->suite && strcmp(row->suite, it->suite)) ||
+		    (row->device && (!r->device ||
+				     strcmp(row->device, r->device))) ||
 		    (it->flags & row->flags) != row->flags ||
 		    (row->ops && !in_list(row->ops, it->op) &&
 		     !in_list(row->ops, it->name)) ||

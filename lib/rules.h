@@ -9,6 +9,7 @@
  *	flags	["random"]: facts of the item, all of them; see inventory.h
  *	variant	["plain"]
  *	dtypes	["float32"]
+ *	device	"cpu": a run on that device
  *
  * and with them what is said: level, capability, oracle or others, and reason.
  */
@@ -28,6 +29,12 @@ struct rules *rules_load(const char *name, const char *key, struct err *e);
 struct rules *rules_parse(const char *text, size_t n, const char *file,
 			  const char *key, struct err *e);
 void rules_free(struct rules *r);
+
+/*
+ * Say which device ("cpu", "cuda:1") the cases are for; a line about a device
+ * applies to none before that.
+ */
+void rules_device(struct rules *r, const char *device);
 
 /* Look at one item: what follows is asked of it. */
 void rules_item(struct rules *r, const struct item *it);

@@ -537,6 +537,7 @@ int select_plan(struct plan *p, const struct selection *s,
 						       "only_dtypes");
 	for (i = 0; i < s->ncases; i++)
 		idset_add(ids, s->cases[i]);
+	rules_device(t->undefined, manifest_device(m));
 	rc = unknown_suite(s, inv, e);
 	if (!rc)
 		rc = picks_check(&s->picks, inv, e);

@@ -53,8 +53,8 @@ static const struct account_reason reasons[] = {
 	{ "device_count",
 	  "the case needs more devices than there are" },
 	{ "container_format",
-	  "the case needs a container format that the manifest does not "
-	  "claim" },
+	  "the manifest does not claim the container format that the case "
+	  "needs, or names no decoder for it" },
 	{ "runtime_unavailable",
 	  "something that the case needs is not installed here" },
 	{ "torch_version",

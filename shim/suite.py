@@ -13,6 +13,7 @@ has no asserts of its own.
 """
 import importlib
 import importlib.util
+import inspect
 import itertools
 import json
 import os
@@ -37,15 +38,20 @@ cases = {}
 
 class Case:
     def __init__(self, suite, op, dtypes, level, capability, oracle, mb,
-                 tags, container, make):
+                 tags, container, devices, absent, make):
         self.suite, self.op, self.dtypes = suite, op, dtypes
         self.level, self.capability, self.oracle = level, capability, oracle
         self.mb, self.tags, self.container = mb, tags, container
+        self.devices, self.absent = devices, absent
         self.make = make
 
 
 class SuiteError(Exception):
     """A suite file that can't be used: where, and what is wrong with it."""
+
+
+class DecoderError(Exception):
+    """A decoder that the manifest names, and that gives no tensor."""
 
 
 loading = None
@@ -65,14 +71,30 @@ def check_tags(tags):
     return dict(tags)
 
 
+def there(dtypes):
+    """A dtype that the installed PyTorch lacks is not there to be run."""
+    return tuple(d for d in dtypes if hasattr(torch, d))
+
+
+def lacks(path):
+    """Is there no such thing below torch: "Tensor.refine_names"?"""
+    here = torch
+    for name in path.split("."):
+        here = getattr(here, name, None)
+    return here is None
+
+
 def case(op, dtypes=("float32",), level=2, capability="inference",
-         oracle=None, mb=0, tags=(), container=None):
-    """Declare a case.  oracle "metadata": values are not compared; mb: memory
+         oracle=None, mb=0, tags=(), container=None, devices=1, needs=None):
+    """Declare a case.  dtypes may be a function that gives them, for what takes
+    time to find out: it is asked when the inventory is made.  oracle "metadata": values are not compared; mb: memory
     that it needs, where that is much; tags: words that cts-enum -k selects by;
-    container: the format that the manifest must claim."""
+    container: the format that the manifest must claim; devices: how many must
+    be there; needs: what PyTorch must have, such as "Tensor.refine_names"."""
     tags = check_tags(dict(tags))
-    # A dtype that the installed PyTorch doesn't have is not there to be run.
-    dtypes = tuple(d for d in dtypes if hasattr(torch, d))
+    absent = needs is not None and lacks(needs)
+    if not callable(dtypes):
+        dtypes = there(dtypes)
 
     def declare(make):
         key = loading, op
@@ -81,9 +103,32 @@ def case(op, dtypes=("float32",), level=2, capability="inference",
                              (op, loading))
         if dtypes:
             cases[key] = Case(loading, op, dtypes, level, capability, oracle,
-                              mb, tags, container, make)
+                              mb, tags, container, devices, absent, make)
         return make
     return declare
+
+
+def claimed(want, fn):
+    """A call that on a device is fn; the CPU, which has no such thing, answers
+    with what must be seen there: want, or want(the same arguments)."""
+    def run(*args):
+        first = args[0]
+        device = first if isinstance(first, torch.device) else first.device
+        if device.type != "cpu":
+            return fn(*args)
+        return want(*args) if callable(want) else want
+    return run
+
+
+def refused(fn):
+    """Whether it is refused, of a call that PyTorch says must be."""
+    def run(*args):
+        try:
+            fn(*args)
+        except Exception:
+            return True
+        return False
+    return run
 
 
 def where(path, error):
@@ -153,39 +198,52 @@ def extent(samples):
     return [one, total]
 
 
-def extent_of(c):
+def extent_of(c, dtype):
     """That of a case; nothing where it says itself what it needs, or can't be
     asked now: a decoder, say, is not there."""
     if c.mb:
         return None
     try:
-        return extent(s[1:3] for s in samples(c.suite, c.op, c.dtypes[0],
-                                              "call", 0, 0))
+        return extent(s[1:3] for s in samples(c.suite, c.op, dtype, "call",
+                                              0, 0))
     except Exception:
         return None
 
 
 def describe(c):
+    """Its record, or None where it is for no dtype."""
+    dtypes = there(c.dtypes()) if callable(c.dtypes) else c.dtypes
+    if not dtypes:
+        return None
     record = {"v": 1, "kind": "suite", "id": "", "run": "",
-              "suite": c.suite, "op": c.op, "dtypes": sorted(c.dtypes),
+              "suite": c.suite, "op": c.op, "dtypes": sorted(dtypes),
               "level": c.level, "capability": c.capability}
-    for key in ("oracle", "mb", "tags", "container"):
+    for key in ("oracle", "mb", "tags", "container", "absent"):
         value = getattr(c, key)
         if value:
             record[key] = value
-    size = extent_of(c)
+    size = extent_of(c, dtypes[0])
     if size:
         record["elements"] = size
+    if c.devices > 1:
+        record["devices"] = c.devices
     return record
 
 
+def records(keys):
+    for key in sorted(keys):
+        record = describe(cases[key])
+        if record:
+            yield json.dumps(record, separators=(",", ":"))
+
+
 def inventory():
-    for key in sorted(cases):
-        yield json.dumps(describe(cases[key]), separators=(",", ":"))
+    yield from records(cases)
 
 
 def inventory_of(folder):
-    """The cases of such a folder; or one record that says what is wrong."""
+    """The cases of such a folder, and the files that have none; or one record
+    that says what is wrong."""
     own = set(cases)
     try:
         load_extra(folder)
@@ -195,8 +253,16 @@ def inventory_of(folder):
         yield json.dumps({"v": 1, "kind": "suite_error", "id": "", "run": "",
                           "message": text}, separators=(",", ":"))
         return
-    for key in sorted(set(cases) - own):
-        yield json.dumps(describe(cases[key]), separators=(",", ":"))
+    new = set(cases) - own
+    for name in sorted(os.listdir(folder)):
+        stem, ext = os.path.splitext(name)
+        if ext == ".py" and not any(suite == stem for suite, _ in new):
+            yield json.dumps({
+                "v": 1, "kind": "suite_note", "id": "", "run": "",
+                "message": "%s: declares no case; docs/suites.md says how to "
+                "write one" % os.path.join(folder, name)},
+                separators=(",", ":"))
+    yield from records(new)
 
 
 def seed(n):
@@ -206,12 +272,72 @@ def seed(n):
     numpy.random.seed(n % 2**32)
 
 
-def find_decoder(text):
+def resolve(text):
+    """What "module:path" names."""
     module, _, path = text.partition(":")
     found = importlib.import_module(module)
     for name in path.split("."):
         found = getattr(found, name)
     return found
+
+
+def parts_alone(decoder):
+    """Does it take the parts as one object, or one by one, as TorchCTS's do:
+    packed, scale, zero_point, shape, dtype, device?"""
+    try:
+        signature = inspect.signature(decoder)
+    except ValueError:
+        return True     # built in: nothing is said
+    needed = [p for p in signature.parameters.values()
+              if p.default is p.empty and p.kind in
+              (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(needed) <= 1:
+        return True
+    try:
+        signature.bind(*range(6))
+    except TypeError:
+        raise TypeError("it takes neither the parts as one object nor packed, "
+                        "scale, zero_point, shape, dtype, device") from None
+    return False
+
+
+def guarded(name, what, fn, *args):
+    """fn(*args); whatever keeps it from an answer is said of the decoder."""
+    try:
+        return fn(*args)
+    except (Exception, SystemExit) as e:
+        text = (str(e).splitlines() or [""])[0]
+        raise DecoderError("the decoder '%s' %s: %s: %s" % (
+            name, what, type(e).__name__, text)) from None
+
+
+class Decoder:
+    """A decoder of the manifest, made to be called with (parts, shape)."""
+
+    def __init__(self, name):
+        self.name = name
+        self.fn = guarded(name, "can't be had", resolve, name)
+        if not callable(self.fn):
+            raise DecoderError("the decoder '%s' can't be called: it is of "
+                               "type %s" % (name, type(self.fn).__name__))
+        self.alone = guarded(name, "can't be called", parts_alone, self.fn)
+
+    def __call__(self, parts, shape):
+        if self.alone:
+            return self.fn(parts)
+        return self.fn(parts["data"], parts.get("scale", parts.get("absmax")),
+                       parts.get("zero"), tuple(shape), torch.float32,
+                       parts["data"].device)
+
+    def check(self, parts, shape):
+        """Nothing can be compared with a decoder that gives no tensor on the
+        CPU, so that is said at once."""
+        copy = {k: v.clone() for k, v in parts.items()}
+        got = guarded(self.name, "raises on the CPU", self, copy, shape)
+        if not isinstance(got, torch.Tensor):
+            raise DecoderError("the decoder '%s' gives no tensor on the CPU, "
+                               "but a value of type %s" % (
+                                   self.name, type(got).__name__))
 
 
 def samples(suite, op, dtype, mode, n, limit, folder=None, decoder=None):
@@ -230,7 +356,8 @@ def samples(suite, op, dtype, mode, n, limit, folder=None, decoder=None):
         return make_tensor(shape, dtype=dtype, device="cpu", low=low,
                            high=high, requires_grad=grad)
 
-    make.decoder = find_decoder(decoder) if decoder else None
+    make.dtype = kind
+    make.decoder = lambda: Decoder(decoder)
     seed(n)
     batch = c.make(make)
     if limit:

@@ -40,6 +40,13 @@ FORMATS = {
 }
 
 
+
+
+def decoded_shape(name):
+    """What the parts above stand for: 64 values a row, or scales alone."""
+    return FORMATS[name]["data"][1:] if name == "e8m0fnu" else (4, 64)
+
+
 def raw(t):
     """Its bytes, so that no arithmetic of a narrow float is asked for."""
     return t.view(torch.uint8)
@@ -90,8 +97,11 @@ def declare(name, layout):
     @case("decode." + name, (kind,), capability="custom_quantized_decode",
           **more)
     def _(make):
+        decoder = make.decoder()
         for _ in range(3):
-            yield make.decoder, (dict(zip(layout, parts_of(make, layout))),)
+            parts = dict(zip(layout, parts_of(make, layout)))
+            decoder.check(parts, decoded_shape(name))
+            yield decoder, (parts, decoded_shape(name))
 
 
 for name, layout in FORMATS.items():

@@ -302,6 +302,7 @@ static int add_folders(struct inventory *inv, struct manifest *m,
 		       struct err *e)
 {
 	const cJSON *x;
+	size_t i;
 
 	if (manifest_settle_dirs(m, e) < 0)
 		return -1;
@@ -309,6 +310,8 @@ static int add_folders(struct inventory *inv, struct manifest *m,
 				manifest_json(m), "custom_test_dirs"))
 		if (inventory_add(inv, x->valuestring, e) < 0)
 			return -1;
+	for (i = 0; i < inv->nnotes; i++)
+		prog_warn("%s", inv->notes[i]);
 	return 0;
 }
 

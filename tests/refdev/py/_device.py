@@ -175,6 +175,8 @@ def _default_generators():
 def __getattr__(name):
     if name == "default_generators":
         return _default_generators()
+    if name == "_initialized":      # what torch.utils.checkpoint looks at
+        return _C.initialized()
     raise AttributeError(f"module 'torch.refdev' has no attribute {name!r}")
 
 
