@@ -30,7 +30,7 @@ def steps(cls, kwargs, sparse=False):
         for i in range(STEPS):
             for p, g in zip(leaves, grads):
                 # A step's gradient is another step's in no multiple.
-                g = (g * (i + 1)).roll(i, 0)
+                g = (g * (i + 1)).flip(0) if i % 2 and g.dim() else g
                 p.grad = g.to_sparse() if sparse else g
             if cls is torch.optim.LBFGS:
                 opt.step(lambda: sum((p * p).sum() for p in leaves))
@@ -39,7 +39,9 @@ def steps(cls, kwargs, sparse=False):
         kept = [opt.state[p].get(key) for p in leaves
                 for key in sorted(opt.state[p]) if key != "step"]
         return ([p.detach() for p in leaves],
-                [t for t in kept if isinstance(t, torch.Tensor)])
+                # Some of it may be kept on the host.
+                [t.to(leaves[0].device, copy=True) for t in kept
+                 if isinstance(t, torch.Tensor)])
     return run
 
 

@@ -36,6 +36,7 @@ const std::set<std::string> MIXED = {
 	"aten::_foreach_copy", "aten::_foreach_copy.out",
 	"aten::_nested_view_from_buffer", "aten::_nested_view_from_buffer_copy",
 	"aten::_nested_tensor_from_mask_left_aligned",
+	"aten::_nested_from_padded", "aten::_nested_from_padded.out",
 	"aten::copy_sparse_to_sparse_", "aten::set_data",
 };
 
