@@ -280,8 +280,10 @@ int ctt_lay_tensor(ctt src, const ctt_lay *lay, ctt *ret_t, bool *applied)
 
 			if (lay->view == CTT_VIEW_CONJ && !complex)
 				viewed = false;
+			// Eight bits have no negation on the CPU.
 			if (lay->view == CTT_VIEW_NEG && !complex &&
-			    !at::isFloatingType(t.scalar_type()))
+			    (!at::isFloatingType(t.scalar_type()) ||
+			     c10::elementSize(t.scalar_type()) < 2))
 				viewed = false;
 			if (!viewed && (*applied || lay->offset))
 				viewed = geometry_for(t, CTT_VIEW_DENSE, &g);
