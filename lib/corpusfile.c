@@ -15,6 +15,8 @@
 #define ORDER 0x01020304u	/* another one shows as 0x04030201 */
 #define ENTRY_MAGIC 0x79727465u
 #define ALIGN 8
+/* The few entries beyond this would take longer to deflate than all others. */
+#define DEFLATE_MAX (4u << 20)
 
 static const char head_magic[8] = "ctscorp";
 static const char tail_magic[8] = "ctsindx";
@@ -398,7 +400,8 @@ int corpuswriter_add(struct corpuswriter *w, const char *key, const void *p,
 	buf_grow(&w->b, at + (room > n ? room : n) + ALIGN);
 	buf_add(&w->b, &h, sizeof(h));
 	buf_addstr(&w->b, key);
-	if (compress2((Bytef *)w->b.p + at, &len, p, (uLong)n, 1) == Z_OK &&
+	if (n <= DEFLATE_MAX &&
+	    compress2((Bytef *)w->b.p + at, &len, p, (uLong)n, 1) == Z_OK &&
 	    len < n - n / 8) {
 		h.stored_len = len;
 		w->b.len += len;
