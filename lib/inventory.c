@@ -34,6 +34,7 @@ static const struct { const char *key, *name; } flags[] = {
 	[ITEM_REF] = { "has_ref", "ref" },
 	[ITEM_ERRORS] = { "error_inputs", "errors" },
 	[ITEM_ARITHMETIC] = { "arithmetic", "arithmetic" },
+	[ITEM_SOME] = { "has_some", "some" },
 	[ITEM_MANY] = { "has_many", "many" },
 	[ITEM_RANK2] = { "has_rank2", "rank2" },
 	[ITEM_RANK3] = { "has_rank3", "rank3" },

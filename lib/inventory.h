@@ -17,7 +17,8 @@ enum item_flag {
 	ITEM_SPARSE, ITEM_FACTORY, ITEM_RANDOM, ITEM_REF, ITEM_ERRORS,
 	ITEM_ARITHMETIC,	/* elementwise, or a reduction */
 	/* The shapes of its samples: */
-	ITEM_MANY, ITEM_RANK2, ITEM_RANK3, ITEM_IMAGE, ITEM_ABSENT,
+	ITEM_SOME, ITEM_MANY, ITEM_RANK2, ITEM_RANK3, ITEM_IMAGE,
+	ITEM_ABSENT,
 	ITEM_NFLAGS
 };
 int item_flag_find(const char *name);	/* "inplace"; -1 if unknown */

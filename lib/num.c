@@ -193,7 +193,7 @@ static double in_range(const struct cmp *c, double o)
 {
 	double half = binade(c->max) * c->u.scale / 2;
 
-	if (isinf(o) || fabs(o) < c->max + half)
+	if (isnan(o) || isinf(o) || fabs(o) < c->max + half)
 		return o;
 	return o > 0 ? INFINITY : -INFINITY;
 }

@@ -253,6 +253,7 @@ def describe(entry):
         "error_inputs": entry.error_inputs_func is not None,
         "arithmetic": arithmetic,
         "elements": suite.extent((s.input, s.args, s.kwargs) for s in batch),
+        "has_some": any(t.numel() for t in dense),
         "has_many": any(t.numel() > 1 for t in dense),
         "has_rank2": any(t.dim() > 1 and min(t.shape[-2:]) > 1
                          for t in dense),
@@ -645,7 +646,7 @@ def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None):
     suite.seed(n)
     fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
-        batch = itertools.islice(batch, limit)
+        batch = derive.telling(batch, limit)
     return [(s[2] if len(s) > 2 else fn, s[0], s[1],
              len(s) > 3 and s[3], len(s) > 2 and s[2] is not fn)
             for s in batch]

@@ -150,6 +150,9 @@ def _(make):
         zero, half = torch.zeros(4, 6), (t > 0).float()
         yield torch.normal, (t, 0.0)
         yield torch.normal, (t, zero)
+        yield (lambda m, s: torch.normal(
+            m, s, out=torch.empty_like(m))), (t, zero)
+        yield (lambda m: torch.normal(m, 0.0, out=torch.empty_like(m))), (t,)
         yield torch.bernoulli, (half,)
         yield torch.poisson, (half * 0,)
         yield torch.multinomial, (half * 0 + torch.eye(4, 6), 3, True)
@@ -164,12 +167,48 @@ def _(make):
         yield (lambda x: x.uniform_(3, 3)), (t,)
     for t in layouts(torch.zeros(4, 6)):
         yield (lambda s: torch.normal(2.0, s)), (t,)
+    # All rows but the first leave nothing to chance.
+    for std in layouts(torch.cat([torch.ones(1, 6), torch.zeros(3, 6)])):
+        yield (lambda m, s: torch.normal(m, s)[1:]), (make(4, 6), std)
+        yield (lambda m, s: torch.normal(
+            m, s, out=torch.empty_like(m))[1:]), (make(4, 6), std)
+        yield (lambda s: torch.normal(2.0, s)[1:]), (std,)
     t = make(1, 6).expand(4, 6)
     yield torch.normal, (t, 0.0)
     yield torch.bernoulli, ((t > 0).float()[:1].expand(4, 6),)
     pool = torch.tensor([[[0.1, 0.7]]]).expand(2, 3, 2)
-    yield (lambda x, r: F.fractional_max_pool2d(
-        x, 2, output_size=3, _random_samples=r)), (make(2, 3, 7, 8), pool)
+    pool3 = torch.tensor([[[0.1, 0.7, 0.4]]]).expand(2, 3, 3)
+    for x in layouts(make(6, 56)):
+        x = x.unflatten(1, (7, 8)).unflatten(0, (2, 3))
+        yield (lambda x, r: F.fractional_max_pool2d(
+            x, 2, output_size=3, _random_samples=r,
+            return_indices=True)), (x, pool)
+    for x in layouts(make(6, 210)):
+        x = x.unflatten(1, (5, 6, 7)).unflatten(0, (2, 3))
+        yield (lambda x, r: F.fractional_max_pool3d(
+            x, 2, output_size=3, _random_samples=r,
+            return_indices=True)), (x, pool3)
+
+
+# Draws into a tensor that is given write to that and to nothing beside it.
+@case("into_given", level=3, capability="rng", oracle="metadata")
+def _(make):
+    for t in layouts(make(4, 6)):
+        half = torch.full((4, 6), 0.5)
+        yield (lambda o: torch.rand(4, 6, out=o)), (t,)
+        yield (lambda o: torch.randn(4, 6, out=o)), (t,)
+        yield (lambda o: torch.randint(9, (4, 6), out=o)), (t,)
+        yield (lambda o: torch.randint(3, 9, (4, 6), out=o)), (t,)
+        yield (lambda o: torch.normal(0.0, 1.0, (4, 6), out=o)), (t,)
+        yield (lambda p, o: torch.normal(p, 1.0, out=o)), (half, t)
+        yield (lambda p, o: torch.normal(1.0, p, out=o)), (half, t)
+        yield (lambda p, o: torch.normal(p, p, out=o)), (half, t)
+        yield (lambda p, o: torch.bernoulli(p, out=o)), (half, t)
+        yield (lambda o: torch.nn.init.normal_(o)), (t,)
+    for t in layouts(torch.zeros(4, 6, dtype=torch.int64)):
+        yield (lambda p, o: torch.multinomial(p, 6, True, out=o)), (
+            torch.ones(4, 3), t)
+        yield (lambda o: torch.randperm(6, out=o)), (t[0],)
 
 
 # What every drawing op owes: the seed decides, draws go on and don't repeat,
@@ -269,7 +308,10 @@ def owes(draw, low, high, mean, n=8195):
 
 for name, args in EVERY.items():
     def declare_owes(name=name, args=args):
-        @case("owes_" + name, level=3, capability="rng_distributions")
+        # Where a dtype is named, it may not be the case's.
+        @case("owes_" + name, ("float32", "int64")
+              if "randint" in name else ("float32",),
+              level=3, capability="rng_distributions")
         def _(make):
             yield owes(*args), (CPU,)
     declare_owes()
@@ -389,10 +431,15 @@ def _(make):
 
     yield of(lambda n, d: torch.bernoulli(like(n, d) + 0.5), 0, 1), (CPU,)
     yield of(lambda n, d: like(n, d).bernoulli_(0.5), 0, 1), (CPU,)
+    yield of(lambda n, d: torch.bernoulli(
+        like(n, d) + 0.5, out=like(n, d)), 0, 1), (CPU,)
     yield of(lambda n, d: like(n, d).bernoulli_(like(n, d) + 0.5), 0, 1), (
         CPU,)
     yield of(lambda n, d: F.dropout(like(n, d) + 1, 0.5), 0, 2), (CPU,)
     yield of(lambda n, d: torch.multinomial(
         torch.ones(2, device=d), n, True), 0, 1), (CPU,)
+    yield of(lambda n, d: torch.multinomial(
+        torch.ones(2, device=d), n, True,
+        out=torch.zeros(n, dtype=torch.int64, device=d)), 0, 1), (CPU,)
     yield of(lambda n, d: torch.poisson(like(n, d) + math.log(2)).clamp(max=1),
              0, 1), (CPU,)

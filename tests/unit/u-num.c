@@ -78,6 +78,8 @@ static void specials(void)
 
 	is_int(tier(NAN, NAN, &nan, &t), 0, "NaN for NaN");
 	is_int(tier(1, NAN, &nan, &t), 2, "a number for NaN is wrong");
+	is_int(tier(-INFINITY, NAN, &nan, &t), 2, "nor is infinity NaN");
+	is_int(tier(INFINITY, NAN, &nan, &t), 2, "of either sign");
 	is_int(tier(NAN, 1, &one, &t), 2, "NaN for a number is wrong");
 	is_int(tier(INFINITY, INFINITY, &inf, &t), 0, "infinity for infinity");
 	is_int(tier(-INFINITY, INFINITY, &inf, &t), 2, "not the other one");
