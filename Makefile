@@ -185,20 +185,20 @@ $(B)/obj/%.o: %.cc $(B)/flags
 #: BASELINE=RUN        report what got worse since that run
 #: WAIVERS=FILE        known failures, with device, URL, reason, expiry
 #: SHARD=I/N           the I-th of N parts
+#: SAMPLE=N            of CASE, for repro: not the first that fails
 #: REPORT_SKIPS=1      list what did not run in the report
 RUN_VARS := DEVICE LEVEL LEVEL_EXACT LEVEL_RANGE DTYPE OP SUITE CASE MANIFEST \
 	BACKEND_IMPORT OUT JOBS SEED SAMPLES TIMEOUT ISOLATE ADAPTIVE \
 	KNOWN_CRASHES CONFIRM BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN FROM N \
-	CORPUS GOLDEN
+	CORPUS GOLDEN SAMPLE
 export $(RUN_VARS)
 export PYTHON
 
 # Under -j or not, a run is one line and says by itself what is wrong.
 glue = @bash lib/run.sh $1
 
-.PHONY: run resume rerun rejudge triage show-skips probe validate demo bench \
-	sync-opinfo \
-	crash-audit
+.PHONY: run resume rerun rejudge triage repro show-skips probe validate demo \
+	bench sync-opinfo crash-audit
 run: all ## prove or disprove what DEVICE claims
 	$(call glue,run)
 resume: all ## finish the interrupted run RUN=folder
@@ -209,6 +209,8 @@ rejudge: all ## judge RUN=run again, without the device
 	$(call glue,rejudge)
 triage: all ## run each failure of RUN=run alone, N times, and class it
 	$(call glue,triage)
+repro: all ## print a Python script that shows how CASE fails (in FROM=run)
+	$(call glue,repro)
 show-skips: all ## list what would not run, and why
 	$(call glue,show-skips)
 probe: all ## ask DEVICE about each dtype and capability that it claims

@@ -131,6 +131,23 @@ static int opt_str(const cJSON *o, const char *key, const char **out,
 	return rec_str(o, key, out, e);
 }
 
+static int read_edits(struct case_rec *c, const cJSON *o, struct err *e)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "edits"), *item;
+	bool good = !v || cJSON_IsArray(v);
+
+	cJSON_ArrayForEach(item, v)
+		good = good && cJSON_IsString(item);
+	if (!good)
+		return err_set(e, EX_BADINPUT,
+			       "'edits' needs a list of strings");
+	c->edits = v;
+	if (v && c->only < 0)
+		return err_set(e, EX_BADINPUT, "'edits' are of one sample, and "
+			       "there is no 'sample'");
+	return opt_int(o, "attempt", 1, 1000000, &c->attempt, e);
+}
+
 static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 {
 	const char *isolate = NULL;
@@ -150,7 +167,8 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 			return err_set(e, EX_BADINPUT, "'backend_import' needs "
 				       "a list of strings");
 	c->backend_import = v;
-	if (opt_int(o, "cleanup_mb", 1, 1 << 30, &c->cleanup_mb, e))
+	if (read_edits(c, o, e) ||
+	    opt_int(o, "cleanup_mb", 1, 1 << 30, &c->cleanup_mb, e))
 		return -1;
 	v = cJSON_GetObjectItemCaseSensitive(o, "adapter");
 	if (v && !cJSON_IsObject(v))
@@ -203,6 +221,14 @@ int case_read(struct case_rec *c, const struct rec *r, struct err *e)
 	return read_rest(c, o, e);
 }
 
+void case_key(char out[CASE_KEY_MAX], const struct case_rec *c)
+{
+	if (c->attempt)
+		snprintf(out, CASE_KEY_MAX, "%s#%d", c->id, c->attempt);
+	else
+		snprintf(out, CASE_KEY_MAX, "%s", c->id);
+}
+
 void case_write(struct jw *w, const struct case_rec *c)
 {
 	const cJSON *item;
@@ -247,6 +273,15 @@ void case_write(struct jw *w, const struct case_rec *c)
 		jw_kstr(w, "decoder", c->decoder);
 	if (c->only >= 0)
 		jw_kint(w, "sample", c->only);
+	if (c->edits) {
+		jw_key(w, "edits");
+		jw_arr(w);
+		cJSON_ArrayForEach(item, c->edits)
+			jw_str(w, item->valuestring);
+		jw_arr_end(w);
+	}
+	if (c->attempt)
+		jw_kint(w, "attempt", c->attempt);
 	if (c->timeout_s > 0)
 		jw_knum(w, "timeout_s", c->timeout_s);
 	if (c->isolate)

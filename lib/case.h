@@ -33,6 +33,9 @@ struct case_rec {
 	const char *suite_dir;		/* where its suite is; NULL: suites/ */
 	const char *decoder;		/* "module:function", or NULL */
 	bool isolate;			/* a process of its own */
+	const cJSON *edits;		/* strings, of docs/repro.md: how its
+					   sample is made smaller; or NULL */
+	int attempt;			/* which try of several; 0: the one */
 	bool oom_ends;			/* out of memory is the process's end */
 };
 
@@ -43,6 +46,10 @@ struct case_rec {
  * Checks the id's grammar and that its parts equal suite, op, dtype, variant.
  */
 int case_read(struct case_rec *c, const struct rec *r, struct err *e);
+
+/* What no second case of a stream has: the id, and which attempt it is. */
+#define CASE_KEY_MAX (CASE_ID_MAX + 16)
+void case_key(char out[CASE_KEY_MAX], const struct case_rec *c);
 
 /* Append c as a record (without LF). */
 void case_write(struct jw *w, const struct case_rec *c);

@@ -149,10 +149,12 @@ static int read_case(struct intake *in, struct item *it, struct rec *r,
 		     struct err *e)
 {
 	struct case_rec c;
+	char key[CASE_KEY_MAX];
 
 	if (case_read(&c, r, e) < 0)
 		return err_prefix(e, "%s:%lu", in->name, in->lineno);
-	if (!idset_add(in->seen, c.id))
+	case_key(key, &c);
+	if (!idset_add(in->seen, key))
 		return err_set(e, EX_BADINPUT, "%s:%lu: case '%s' is here a "
 			       "second time", in->name, in->lineno, c.id);
 	it->id = xstrdup(c.id);

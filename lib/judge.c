@@ -142,6 +142,7 @@ void judge_oracle_failure(struct jcase *c)
 struct ruling {
 	enum outcome outcome;
 	char *why;
+	const char *check;	/* that it is about, or NULL */
 };
 
 static const char *op_of(const struct jcase *c)
@@ -176,6 +177,7 @@ static void blame(const struct judge *j, const struct jcase *c,
 		r->outcome = OUT_OOM;
 	else
 		r->outcome = OUT_UNSUPPORTED;
+	r->check = check_name((enum check)first);
 	r->why = xasprintf("%s in sample %lld: got %s, want %s",
 			   check_name((enum check)first),
 			   s->tally[first].sample, s->tally[first].got,
@@ -265,6 +267,8 @@ static void write_value(struct jw *w, const struct figures *f)
 	jw_kint(w, "at", (int64_t)f->at);
 	jw_kstr(w, "got", f->got);
 	jw_kstr(w, "want", f->want);
+	if (f->bad)
+		jw_khexf(w, "allowed", f->allowed);
 	jw_kstr(w, "budget", f->budget);
 }
 
@@ -345,6 +349,8 @@ static enum outcome finish(const struct judge *j, struct jcase *c,
 		jw_kbool(&w, "default_budget", true);
 	if (why)
 		jw_kstr(&w, "why", why);
+	if (r->check)
+		jw_kstr(&w, "check", r->check);
 	if (s->first >= 0) {
 		jw_kint(&w, "first", s->first);
 		jw_kstr(&w, "args", s->args);

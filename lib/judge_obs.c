@@ -170,6 +170,7 @@ static void fig_merge(struct sample *p, const struct value_fig *v, size_t out)
 		f->worst = worst;
 		f->bad = v->bad;
 		f->at = n->at;
+		f->allowed = n->allowed;
 		f->out = out;
 		f->sample = p->o->sample;
 		snprintf(f->got, sizeof(f->got), "%s", v->got);

@@ -19,7 +19,7 @@ struct tally {
 /* The value check's figures: maxima, and the worst element. */
 struct figures {
 	bool any, bad;
-	double max_ulp, max_abs, max_rel, ref_ulp, worst;
+	double max_ulp, max_abs, max_rel, ref_ulp, worst, allowed;
 	size_t at, out;
 	long long sample;
 	char got[64], want[64];

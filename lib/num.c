@@ -279,6 +279,8 @@ static void one(struct cmp *c, size_t at, double d, double o, double r)
 		if (verdict) {
 			f->max_ulp = INFINITY;
 			keep_worst(c, verdict == 2, INFINITY, at, d, 0, o, 0);
+			if (f->at == at)
+				f->allowed = 0;
 		}
 		count(c, verdict);
 		return;
@@ -310,6 +312,8 @@ static void one(struct cmp *c, size_t at, double d, double o, double r)
 		verdict = 2;
 	keep_worst(c, verdict == 2, verdict == 2 && lim > 0 ? err / lim : ulps,
 		   at, d, 0, o, 0);
+	if (f->at == at)
+		f->allowed = c->tol->exact ? 0 : lim;
 	count(c, verdict);
 }
 
@@ -430,6 +434,8 @@ static void one_complex(struct cmp *c, size_t at, const double *d,
 			f->max_ulp = INFINITY;
 			keep_worst(c, true, INFINITY, at, d[0], d[1], o[0],
 				   o[1]);
+			if (f->at == at)
+				f->allowed = 0;
 		}
 		count(c, verdict);
 		return;
@@ -461,6 +467,8 @@ static void one_complex(struct cmp *c, size_t at, const double *d,
 		verdict = 2;
 	keep_worst(c, verdict == 2, verdict == 2 && lim > 0 ? err / lim : ulps,
 		   at, d[0], d[1], o[0], o[1]);
+	if (f->at == at)
+		f->allowed = c->tol->exact ? 0 : lim;
 	count(c, verdict);
 }
 

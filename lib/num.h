@@ -32,6 +32,7 @@ struct num_fig {
 	double ref_abs;
 	size_t at;		/* the worst element */
 	double got[2], want[2];	/* there; [1] is an imaginary part */
+	double allowed;		/* how far off it may be there; 0: equal */
 	size_t zero_sign;	/* zeros of the wrong sign */
 	size_t ref_error;	/* reference non-finite where hp isn't, or so */
 	bool vanished;		/* all zero where the oracle isn't */

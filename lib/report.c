@@ -196,6 +196,8 @@ static void cluster_detail(const struct summary *s, const struct cluster *k,
 	summary_make_cmd(s, c, &b);
 	buf_addch(&b, '\n');
 	summary_pipe_cmd(s, c, &b);
+	buf_addch(&b, '\n');
+	summary_repro_cmd(s, c, &b);
 	doc_pre(d, b.p);
 	doc_fold_end(d);
 	buf_release(&b);
@@ -210,7 +212,7 @@ static void failures(const struct summary *s, struct doc *d)
 	doc_heading(d, 2, "What is broken");
 	doc_para(d, DOC_PLAIN, "An op and what broke in it are one entry, over "
 		 "all dtypes and variants; below each, its first case and how "
-		 "to see it again.");
+		 "to see it again, lastly as a program by itself.");
 	cluster_table(s, d);
 	for (size_t i = 0; (k = clusters_at(&s->failures, i)); i++)
 		cluster_detail(s, k, d);

@@ -495,6 +495,33 @@ do_rerun()
 	finish "$rc"
 }
 
+# scripts FROM: in its folder repro/, a program for each thing that is broken
+# and each rule that is a candidate, as far as there can be one.
+scripts()
+{
+	local id f n=0
+	mkdir -p "$1/repro"
+	while read -r id; do
+		f=$1/repro/${id//\//-}.py
+		[ $((n += 1)) -le "${SCRIPTS:-20}" ] || {
+			echo "run: no more than ${SCRIPTS:-20} programs" >&2
+			break
+		}
+		if FROM=$1 CASE=$id SAMPLE='' bash lib/run.sh repro \
+		    >"$f.tmp" </dev/null; then
+			mv "$f.tmp" "$f"
+		else
+			rm -f "$f.tmp"
+		fi
+	done < <({
+		jq -r .match "$1/known-crash-candidates.jsonl"
+		[ ! -f "$1/summary.json" ] ||
+			jq -r '.failures[].first' "$1/summary.json" |
+			grep -xF -f <(jq -r 'select(.class == "reproducible") |
+				.id' "$1/triage.jsonl")
+	} | awk '!seen[$0]++')
+}
+
 # Run what was bad N times more, each case in a process of its own, and say of
 # each whether that is how it always goes.
 do_triage()
@@ -522,8 +549,46 @@ do_triage()
 		--candidates "$from/known-crash-candidates.jsonl" \
 		"$old" "${again[@]}" >"$from/triage.jsonl"
 	rm -f "$old"
+	scripts "$from"
 	jq -r '[.class, .rate, .outcome, .id] | @tsv' "$from/triage.jsonl" |
 		sort | column -t -s $'\t'
+}
+
+# tries: a pipe that stays, from a case tried in some way to its verdict.
+tries()
+{
+	local iso=(--silence 10 --known-crashes off)
+	add_opt iso --timeout "${TIMEOUT:-20}"
+	# Whoever waits for a verdict learns of the end of either.
+	exec > >(exec "$bin/cts-compare" --blobs "$CTS_RUN/blobs" \
+		--manifest "$CTS_RUN/manifest.json")
+	exec "$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" --no-trace \
+		--blobs "$CTS_RUN/blobs"
+}
+
+# A program that shows by itself how CASE fails, with an input as small as it
+# can be: on standard output.
+do_repro()
+{
+	local from s one=()
+	[ -n "${CASE-}" ] || die 2 'say which case: CASE=id'
+	run=$(mktemp -d)
+	trap 'rm -rf "$run"' EXIT
+	if [ -n "${FROM-}" ]; then
+		from=$(find_run "$FROM" FROM)
+		cp "$from/manifest.json" "$run/"
+		s=$(stream_of "$from")
+	else
+		resolve
+		LEVEL=${LEVEL:-8} enumerate
+		s=$run/stream.jsonl
+	fi
+	add_opt one --sample "${SAMPLE-}"
+	export CTS_RUN=$run OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+	"$bin/cts-isolate" --shrink "$CASE" "${one[@]}" "$s" -- \
+		bash lib/run.sh tries >"$run/small"
+	"$bin/cts-exec" --script "$run/small" >"$run/script"
+	cat "$run/script"
 }
 
 do_rejudge()
@@ -634,6 +699,8 @@ rerun) do_rerun ;;
 rejudge) do_rejudge ;;
 demo) do_demo ;;
 triage) do_triage ;;
+repro) do_repro ;;
+tries) tries ;;
 worker) worker ;;
 remote) remote ;;
 *) die 2 "unknown verb '$verb'" ;;

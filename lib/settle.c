@@ -235,7 +235,7 @@ static void put_triage(const struct settling *g, const char *id,
 		       const struct bad *b, const char *review,
 		       struct buf *out, struct buf *ledger)
 {
-	size_t i, ran = 0, bad = 0, same = 0;
+	size_t i, ran = 0, bad = 0, took = 0;
 	const char *class;
 	char *s;
 	struct jw w;
@@ -245,7 +245,7 @@ static void put_triage(const struct settling *g, const char *id,
 			continue;
 		ran++;
 		bad += strcmp(b->again[i], "pass") != 0;
-		same += !strcmp(b->again[i], b->outcome);
+		took += took_process(b->again[i]);
 	}
 	class = !ran ? "environment" : bad == ran ? "reproducible" :
 		bad ? "flaky" : maybe_machine(b) ? "environment" :
@@ -272,7 +272,8 @@ static void put_triage(const struct settling *g, const char *id,
 	free(s);
 	jw_obj_end(&w);
 	buf_addch(out, '\n');
-	if (ran && same == ran && took_process(b->outcome))
+	/* Load may decide which kind of end it is: timeout, or hang. */
+	if (ran && took == ran && took_process(b->outcome))
 		put_rule(g, id, b, review, ledger);
 }
 

@@ -57,6 +57,7 @@ struct summary {
 	/* Facts of the run, from its run records; NULL: not known. */
 	char *device, *hardware, *torch, *python, *manifest, *run, *reference;
 	char *corpus_note;	/* what was wrong with the corpus */
+	const char *from;	/* the run, as make is to find it; or NULL */
 	char *seed;
 	int level_lo, level_hi;		/* 0: not known */
 	double t_import_s, t_wall_s, peak_pss_mb;
@@ -135,6 +136,9 @@ void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out);
 void summary_pipe_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out);
+/* And how to have a program that shows it. */
+void summary_repro_cmd(const struct summary *s, const struct sum_case *c,
+		       struct buf *out);
 
 /* For its own parts: names where no record gave any; room for a failure. */
 void summary_names(struct summary *s, struct sum_case *c);

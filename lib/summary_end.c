@@ -219,6 +219,24 @@ void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 	}
 }
 
+void summary_repro_cmd(const struct summary *s, const struct sum_case *c,
+		       struct buf *out)
+{
+	buf_addstr(out, "make repro CASE=");
+	text_shell(out, summary_id(s, c));
+	if (s->from) {
+		buf_addstr(out, " FROM=");
+		text_shell(out, s->from);
+		return;
+	}
+	buf_addstr(out, " DEVICE=");
+	text_shell(out, s->device ? s->device : "cpu");
+	if (s->seed) {
+		buf_addstr(out, " SEED=");
+		text_shell(out, s->seed);
+	}
+}
+
 /* A case that kills its worker needs somebody who watches. */
 void summary_pipe_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out)

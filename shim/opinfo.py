@@ -363,6 +363,16 @@ def giving_out(op):
     return run
 
 
+def out_for(make, want):
+    """What a call whose result is want is given to write to, as make() builds
+    it; None where that is no tensor."""
+    many = isinstance(want, (tuple, list))
+    if not all(isinstance(t, torch.Tensor)
+               for t in (want if many else (want,))):
+        return None
+    return tuple(map(make, want)) if many else make(want)
+
+
 def with_out(make):
     """A mode that passes out= tensors as make() builds them."""
     def mode(entry, dtype):
@@ -372,12 +382,9 @@ def with_out(make):
                     want = entry.op(s.input, *s.args, **s.kwargs)
                 except Exception:
                     continue
-                many = isinstance(want, (tuple, list))
-                if not all(isinstance(t, torch.Tensor)
-                           for t in (want if many else (want,))):
-                    continue
-                out = tuple(map(make, want)) if many else make(want)
-                yield (s.input, *s.args), {**s.kwargs, "out": out}
+                out = out_for(make, want)
+                if out is not None:
+                    yield (s.input, *s.args), {**s.kwargs, "out": out}
         return giving_out(entry.op), each()
     return mode
 
@@ -446,7 +453,11 @@ def process(entry, sample):
 def of_sample(entry, sample, wrap, fn):
     """wrap() of the sample's own call; fn where that is wrap(entry.op)."""
     own = process(entry, sample)
-    return fn if own is entry.op else wrap(own)
+    if own is entry.op:
+        return fn
+    made = wrap(own)
+    made.finish = True      # for script.py: it is more than the op
+    return made
 
 
 def with_gradients(layout="dense", order=1):
@@ -606,6 +617,8 @@ def refused(entry, dtype):
                                  plain(entry, dtype))
 
 
+OUTS = {"out": out_right, "out_stepped": out_stepped,
+        "out_offset": out_offset, "out_resize": out_resize}
 MODES = {
     "refused": refused,
     "tiny": at_sizes(derive.tiny), "edges": at_sizes(derive.edges),
@@ -614,8 +627,7 @@ MODES = {
     "backward_subsets": backward_subsets,
     "sensitivity": sensitivity, "gradcheck": gradcheck,
     "call": call, "errors": errors, "inplace": inplace,
-    "out": with_out(out_right), "out_stepped": with_out(out_stepped),
-    "out_offset": with_out(out_offset), "out_resize": with_out(out_resize),
+    **{name: with_out(make) for name, make in OUTS.items()},
     "backward": with_gradients(),
     "backward_expanded": with_gradients("expanded"),
     "backward_stepped": with_gradients("stepped"),

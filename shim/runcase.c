@@ -6,12 +6,14 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include "dtype.h"
+#include "edit.h"
 #include "observe.h"
 #include "obsw.h"
 #include "prog.h"
 #include "seed.h"
 #include "form.h"
 #include "identity.h"
+#include "script.h"
 #include "tidy.h"
 #include "xalloc.h"
 
@@ -53,6 +55,7 @@ void runcase_release(struct runcase *r)
 	Py_CLEAR(r->samples);
 	Py_CLEAR(r->called);
 	Py_CLEAR(r->health);
+	Py_CLEAR(r->kept);
 	replay_release(&r->replay);
 }
 
@@ -166,15 +169,25 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
-/* The entry's samples in that mode, made: a new list of tuples. */
+/*
+ * The entry's samples in that mode, made: a new list of tuples.  Those of a case
+ * that is tried several times in turn are kept.
+ */
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 			      const char *mode, struct err *e)
 {
-	PyObject *list = PyObject_CallFunction(r->samples, "ssssKizz", c->suite, c->op,
+	PyObject *list;
+
+	if (c->attempt && r->kept && !strcmp(r->kept_id, c->id))
+		return Py_NewRef(r->kept);
+	list = PyObject_CallFunction(r->samples, "ssssKizz", c->suite, c->op,
 		c->dtype, mode,
 		(unsigned long long)seed_for_case(c->id, c->seed),
 		c->samples, c->suite_dir, c->decoder);
-
+	if (c->attempt && list) {
+		Py_XSETREF(r->kept, Py_NewRef(list));
+		snprintf(r->kept_id, sizeof(r->kept_id), "%s", c->id);
+	}
 	if (!list)
 		py_error(e, PyErr_ExceptionMatches(PyExc_LookupError) ?
 			 EX_BADINPUT : EX_OK_, NULL);
@@ -290,17 +303,23 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		.no_values = !strcmp(c->oracle, "metadata"),
 		.twice = v->twice && strcmp(c->oracle, "metadata"),
 		.primed = v->primed && strcmp(c->oracle, "metadata"),
-		.recall = replay_recall(&r->replay, i),
+		/* What is known is of the sample as it was. */
+		.recall = c->edits ? NULL : replay_recall(&r->replay, i),
 	};
 	PyObject *fn = PyTuple_GET_ITEM(sample, 0);
 	struct observation o;
-	int rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
+	int rc;
+
+	if (r->script)
+		return script_write(r->script, r->lab, c, sample, args, kwargs,
+				    &how, v, r->out, e);
+	rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
 
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, sample, args, kwargs, e);
 	if (rc >= 0 && r->replay.all)
 		observe_hp(&o, r->lab, fn, args, kwargs, &how);
-	if (rc >= 0)
+	if (rc >= 0 && !c->edits)
 		replay_keep(&r->replay, i, &o);
 	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
@@ -336,6 +355,53 @@ static int one_laid(struct runcase *r, const struct case_rec *c,
 		rc = one_sample(r, c, v, i, sample, a, k, e);
 	Py_DECREF(a);
 	Py_DECREF(k);
+	return rc;
+}
+
+/* The sample with the values that the variant puts into it: a new tuple. */
+static PyObject *with_values(struct runcase *r, const struct case_rec *c,
+			     const struct form *v, int i, int operand,
+			     PyObject *sample, struct err *e)
+{
+	struct ctt_lay lay = { .values = v->lay.values };
+	PyObject *a, *k, *ret;
+	bool applied;
+
+	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
+	if (call_lay(r->lab->api, &r->lab->types, PyTuple_GET_ITEM(sample, 1),
+		     PyTuple_GET_ITEM(sample, 2), &lay, operand, &a, &k,
+		     &applied, e))
+		return NULL;
+	ret = PyTuple_Pack(4, PyTuple_GET_ITEM(sample, 0), a, k,
+			   PyTuple_GET_ITEM(sample, 3));
+	Py_DECREF(a);
+	Py_DECREF(k);
+	if (!ret)
+		py_error(e, EX_ENVIRON, NULL);
+	return ret;
+}
+
+/*
+ * As one_laid(), of the sample as the case's edits make it: what is laid out is
+ * the smaller one, but what is made smaller has the values of the larger one.
+ */
+static int one_edited(struct runcase *r, const struct case_rec *c,
+		      const struct form *v, int i, int operand,
+		      PyObject *sample, struct err *e)
+{
+	PyObject *full = Py_NewRef(sample), *edited = NULL;
+	struct form f = *v;
+	int rc = -1;
+
+	if (f.lay.values) {
+		Py_SETREF(full, with_values(r, c, v, i, operand, sample, e));
+		f.lay.values = CTT_VALUES_AS_IS;
+	}
+	if (full && !edit_apply(c, full, &f, &operand, &edited, e))
+		rc = edited ? one_laid(r, c, &f, i, operand, true, edited, e) :
+		     0;
+	Py_XDECREF(edited);
+	Py_XDECREF(full);
 	return rc;
 }
 
@@ -385,7 +451,8 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 			continue;
 		if (form_lays(v))
 			operand = turn_of(v, operands_of(r, sample), i);
-		rc = one_laid(r, c, v, i, operand, !done && i == runs - 1,
+		rc = c->edits ? one_edited(r, c, v, i, operand, sample, e) :
+		     one_laid(r, c, v, i, operand, !done && i == runs - 1,
 			      sample, e);
 		if (rc < 0)
 			return -1;
@@ -471,7 +538,7 @@ static const struct form *check_case(const struct case_rec *c,
 			dtype_nearest(c->dtype));
 	else if (!v)
 		err_set(e, EX_BADINPUT, "unknown variant '%s'", c->variant);
-	else
+	else if (!edit_check(c, e))
 		return v;
 	return NULL;
 }
@@ -515,4 +582,24 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 out:
 	Py_XDECREF(list);
 	return rc;
+}
+
+int runcase_script(struct runcase *r, const struct case_rec *c,
+		   struct err *e)
+{
+	const struct form *v = check_case(c, e);
+	PyObject *list;
+	int done;
+
+	if (!v || lab_device(r->lab, c->device, c->backend_import,
+			     c->adapter, e))
+		return -1;
+	list = make_samples(r, c, v->mode, e);
+	if (!list)
+		return -1;
+	done = all_samples(r, c, v, list, e);
+	Py_DECREF(list);
+	return done ? done > 0 ? 0 : -1 :
+		err_set(e, EX_BADINPUT, "case '%s' has no sample %d, or none "
+			"for its edits", c->id, c->only);
 }

@@ -8,6 +8,7 @@
 #include "hostargs.h"
 #include "lab.h"
 #include "replay.h"
+#include "script.h"
 
 struct runcase {
 	struct lab *lab;
@@ -21,6 +22,9 @@ struct runcase {
 	PyObject *health;	/* health.check, NULL: not known yet */
 	bool oom;		/* the device had no memory left in this case */
 	bool no_health;		/* it fails on a fresh device, too */
+	PyObject *kept;		/* samples of a case that comes again, or NULL */
+	char kept_id[CASE_ID_MAX];
+	const struct script *script;	/* write this instead; or NULL */
 	double t_import_s;
 };
 
@@ -47,5 +51,13 @@ void runcase_release(struct runcase *r);
  * where a record can't be written or the device can't be reached.
  */
 int runcase(struct runcase *r, const struct case_rec *c, struct err *e);
+
+/*
+ * Write r->script for the case's one sample, and run nothing but what its
+ * generator does.  0, or -1 with e set as above, EX_NEGATIVE where an argument
+ * can't be written down.
+ */
+int runcase_script(struct runcase *r, const struct case_rec *c,
+		   struct err *e);
 
 #endif

@@ -15,6 +15,7 @@
 #include "rec.h"
 #include "runcase.h"
 #include "store.h"
+#include "xalloc.h"
 #include "zygote.h"
 
 static const char usage_text[] =
@@ -24,6 +25,7 @@ static const char usage_text[] =
 "       cts-exec --suites DIR\n"
 "       cts-exec --forget\n"
 "       cts-exec --probe -d DEVICE [--import MODULE]... [--adapter JSON]\n"
+"       cts-exec --script [-d DEVICE] [FILE...]\n"
 "       cts-exec --zygote PATH [--ready-fd FD] [option...]\n"
 "\n"
 "Run each case record of the FILEs (default: standard input) on the CPU and on\n"
@@ -43,6 +45,8 @@ static const char usage_text[] =
 "                        operator database; aten, the dispatcher's overloads\n"
 "                        and what serves each on DEVICE (cpu)\n"
 "      --suites DIR      print the cases of the suites (*.py) in DIR\n"
+"      --script          print, for a case that runs one sample and its verdict,\n"
+"                        a Python program that shows the failure by itself\n"
 "      --probe           print which dtypes and capabilities DEVICE shows\n"
 "      --import MODULE   what registers DEVICE, for --probe and --inventory\n"
 "                        aten (repeatable; cases say it themselves)\n"
@@ -53,11 +57,12 @@ static const char usage_text[] =
 "  -h, --help            print this text\n"
 "  -V, --version         print the version\n"
 "\n"
-"Exit status: 0 done, 2 bad usage, 3 bad input, 4 environment.\n";
+"Exit status: 0 done, 1 there can be no such program, 2 bad usage, 3 bad input,\n"
+"4 environment.\n";
 
 enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
        OPT_READY, OPT_SUITES, OPT_IMPORT, OPT_ADAPTER, OPT_CORPUS,
-       OPT_RECORD, OPT_GOLDEN, OPT_FORGET };
+       OPT_RECORD, OPT_GOLDEN, OPT_FORGET, OPT_SCRIPT };
 
 static const struct option options[] = {
 	{ "device", required_argument, NULL, 'd' },
@@ -69,6 +74,7 @@ static const struct option options[] = {
 	{ "forget", no_argument, NULL, OPT_FORGET },
 	{ "inventory", required_argument, NULL, OPT_INVENTORY },
 	{ "probe", no_argument, NULL, OPT_PROBE },
+	{ "script", no_argument, NULL, OPT_SCRIPT },
 	{ "suites", required_argument, NULL, OPT_SUITES },
 	{ "import", required_argument, NULL, OPT_IMPORT },
 	{ "adapter", required_argument, NULL, OPT_ADAPTER },
@@ -83,7 +89,7 @@ struct exec {
 	const char *device, *blobs, *inventory, *suites, *zygote;
 	cJSON *imports, *adapter;	/* of the device, or NULL */
 	enum device_fork fork;		/* its rule */
-	bool probe, no_trace, forget;
+	bool probe, no_trace, forget, script;
 	int ready_fd;
 	int out;		/* fd for records */
 	char **files;
@@ -127,6 +133,7 @@ static void parse(struct exec *x, int argc, char **argv)
 		case OPT_FORGET: x->forget = true; break;
 		case OPT_INVENTORY: x->inventory = optarg; break;
 		case OPT_PROBE: x->probe = true; break;
+		case OPT_SCRIPT: x->script = true; break;
 		case OPT_SUITES: x->suites = optarg; break;
 		case OPT_IMPORT:
 			if (!x->imports)
@@ -162,12 +169,14 @@ static int one_case(struct exec *x, struct runcase *r, struct idset *seen,
 		    const struct rec *rec, struct err *e)
 {
 	struct case_rec c;
+	char key[CASE_KEY_MAX];
 
 	if (rec->kind != REC_CASE)
 		return rec_write(x->out, rec->line, rec->len, e);
 	if (case_read(&c, rec, e))
 		return -1;
-	if (!idset_add(seen, c.id))
+	case_key(key, &c);
+	if (!idset_add(seen, key))
 		return err_set(e, EX_BADINPUT, "case '%s' comes twice", c.id);
 	if (x->device)
 		c.device = x->device;
@@ -184,6 +193,48 @@ static int open_store(struct exec *x, struct err *e)
 	if (*warn.msg)
 		prog_warn("%s", warn.msg);
 	return 0;
+}
+
+/* A case and then its verdict: the program that shows it. */
+static int script(struct exec *x, struct rec_reader *in, struct rec *first,
+		  struct err *e)
+{
+	struct rec rec = *first, verdict;
+	char *line = xstrndup(rec.line, rec.len);
+	cJSON *o = json_parse(line, rec.len, e);
+	struct script s = { .record = line };
+	struct runcase r;
+	struct case_rec c;
+	int rc = -1;
+
+	/* The reader forgets the case when it comes to the verdict. */
+	rec.json = o;
+	rec.id = rec_str_opt(o, "id", "");
+	rec.run = rec_str_opt(o, "run", "");
+	if (case_read(&c, &rec, e) || runcase_init(&r, &x->lab, x->out,
+						   x->blobs, NULL, e))
+		goto out;
+	if (x->device)
+		c.device = x->device;
+	while ((rc = rec_next(in, &verdict, e)) > 0)
+		if (verdict.kind == REC_VERDICT && !strcmp(verdict.id, c.id))
+			break;
+	if (rc == 0)
+		rc = err_set(e, EX_BADINPUT, "no verdict follows on case '%s'",
+			     c.id);
+	if (rc > 0 && c.only < 0)
+		rc = err_set(e, EX_BADINPUT, "case '%s' has no 'sample' to "
+			     "show", c.id);
+	if (rc > 0) {
+		s.verdict = verdict.line;
+		r.script = &s;
+		rc = runcase_script(&r, &c, e);
+	}
+	runcase_release(&r);
+out:
+	cJSON_Delete(o);
+	free(line);
+	return rc;
 }
 
 /* Filter records from in to out, with torch and the lab there. */
@@ -252,6 +303,22 @@ static int serve(struct exec *x)
 	return 0;
 }
 
+/* The same, from and to a corpus where one is asked for. */
+static int filter_kept(struct exec *x, struct rec_reader *in,
+		       struct rec *first)
+{
+	struct err e;
+	int rc;
+
+	if (open_store(x, &e))
+		return prog_fail_err(&e);
+	rc = filter(x, in, first);
+	if (!rc && store_finish(&x->store, &e))
+		rc = prog_fail_err(&e);
+	store_close(&x->store);
+	return rc;
+}
+
 /*
  * Input is looked at before PyTorch is loaded: its first case names the device
  * whose environment must be set by then, and no input needs no PyTorch.
@@ -285,11 +352,10 @@ static int filter_files(struct exec *x)
 		device_release(known);
 	if (rc > 0) {
 		x->lab.trace = !x->no_trace;
-		rc = open_store(x, &e) ? prog_fail_err(&e) :
-			filter(x, in, &rec);
-		if (!rc && store_finish(&x->store, &e))
-			rc = prog_fail_err(&e);
-		store_close(&x->store);
+		if (x->script)
+			rc = script(x, in, &rec, &e) ? prog_fail_err(&e) : 0;
+		else
+			rc = filter_kept(x, in, &rec);
 		lab_close(&x->lab);
 	} else if (rc < 0) {
 		rc = prog_fail_err(&e);

@@ -26,6 +26,7 @@
 #include "proc.h"
 #include "prog.h"
 #include "settle.h"
+#include "shrink.h"
 #include "warden.h"
 #include "xalloc.h"
 
@@ -34,6 +35,7 @@ static const char usage_text[] =
 "       cts-isolate --resume STREAM\n"
 "       cts-isolate --settle AGAIN STREAM\n"
 "       cts-isolate --triage [--candidates FILE] STREAM AGAIN...\n"
+"       cts-isolate --shrink CASE [--sample N] STREAM -- COMMAND [ARG]...\n"
 "       cts-isolate --list-history [--torch VERSION] DIR\n"
 "       cts-isolate --audit [--ledger FILE] [FILE]...\n"
 "\n"
@@ -70,6 +72,12 @@ static const char usage_text[] =
 "                             alone says, AGAIN\n"
 "      --triage               class the failures in STREAM by several such runs\n"
 "      --candidates FILE      ... and write rules for the ledger there\n"
+"      --shrink CASE          find the smallest input with which CASE of STREAM\n"
+"                             fails as it does, as COMMAND judges it, and print\n"
+"                             the case and the verdict\n"
+"      --sample N             ... in that sample (the first that fails)\n"
+"      --attempts N           ... by at most so many attempts (300)\n"
+"      --seconds SECONDS      ... in about that time (20)\n"
 "      --list-history         print the ids that died in the runs in DIR\n"
 "      --audit                check the ledger against the cases in FILE\n"
 "      --today YYYY-MM-DD     ... as on that day\n"
@@ -77,13 +85,15 @@ static const char usage_text[] =
 "  -h, --help                 print this and exit\n"
 "  -V, --version              print the version and exit\n"
 "\n"
-"Exit status: 0 every case has its result, 1 --audit found a fault, 2 bad\n"
-"usage, 3 bad input, 4 environment, 126 COMMAND can't be run, 127 not found.\n";
+"Exit status: 0 every case has its result, 1 --audit found a fault, or the case\n"
+"to --shrink does not fail again, 2 bad usage, 3 bad input, 4 environment, 126\n"
+"COMMAND can't be run, 127 not found.\n";
 
 enum { OPT_SILENCE = 256, OPT_START, OPT_MEMORY, OPT_MODE, OPT_ZYGOTE,
 	OPT_PLAIN, OPT_RUNLOG, OPT_KNOWN, OPT_LEDGER, OPT_HISTORY, OPT_TORCH,
 	OPT_CANDIDATES, OPT_TODAY, OPT_RESUME, OPT_SETTLE, OPT_TRIAGE,
-	OPT_LIST, OPT_AUDIT };
+	OPT_LIST, OPT_AUDIT, OPT_SHRINK, OPT_SAMPLE, OPT_ATTEMPTS,
+	OPT_SECONDS };
 
 static const struct option longs[] = {
 	{ "timeout", required_argument, NULL, 't' },
@@ -105,6 +115,10 @@ static const struct option longs[] = {
 	{ "resume", no_argument, NULL, OPT_RESUME },
 	{ "settle", no_argument, NULL, OPT_SETTLE },
 	{ "triage", no_argument, NULL, OPT_TRIAGE },
+	{ "shrink", required_argument, NULL, OPT_SHRINK },
+	{ "sample", required_argument, NULL, OPT_SAMPLE },
+	{ "attempts", required_argument, NULL, OPT_ATTEMPTS },
+	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "list-history", no_argument, NULL, OPT_LIST },
 	{ "audit", no_argument, NULL, OPT_AUDIT },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -121,6 +135,7 @@ struct opts {
 	struct place place;
 	bool known;		/* heed the ledger */
 	const char *ledger, *history, *torch, *candidates, *today;
+	struct shrink shrink;
 	int mode;		/* OPT_RESUME..., 0: run cases */
 };
 
@@ -205,6 +220,20 @@ static void parse(struct opts *o, int argc, char **argv)
 		case OPT_TORCH: o->torch = optarg; break;
 		case OPT_CANDIDATES: o->candidates = optarg; break;
 		case OPT_TODAY: o->today = optarg; break;
+		case OPT_SAMPLE:
+			o->shrink.sample = prog_int("--sample", optarg, 0,
+						    1000000);
+			break;
+		case OPT_ATTEMPTS:
+			o->shrink.attempts = (int)prog_int("--attempts",
+						optarg, 1, 1000000);
+			break;
+		case OPT_SECONDS:
+			o->shrink.seconds = seconds("--seconds", optarg);
+			break;
+		case OPT_SHRINK:
+			o->shrink.id = optarg;
+			/* fall through */
 		default:
 			if (o->mode && o->mode != c)
 				exit(prog_usage("one thing at a time"));
@@ -343,6 +372,17 @@ static int triage(const struct opts *o, char *const *files, size_t n,
 	return rc;
 }
 
+static int shrink(struct opts *o, const char *stream, struct err *e)
+{
+	struct buf out = BUF_INIT;
+	int rc = shrink_case(&o->shrink, stream, &out, e);
+
+	if (rc == 0)
+		rc = put(&out, e);
+	buf_release(&out);
+	return rc;
+}
+
 /* How many findings, or -1 with e set. */
 static int audit(const struct opts *o, char *const *files, struct err *e)
 {
@@ -360,13 +400,13 @@ static int audit(const struct opts *o, char *const *files, struct err *e)
 }
 
 /* Everything but running cases. */
-static int do_mode(const struct opts *o, char *const *files, size_t n,
+static int do_mode(struct opts *o, char *const *files, size_t n,
 		   struct err *e)
 {
 	static const struct { int mode; size_t lo, hi; } needs[] = {
 		{ OPT_RESUME, 1, 1 }, { OPT_SETTLE, 2, 2 },
 		{ OPT_TRIAGE, 2, 1000 }, { OPT_LIST, 1, 1 },
-		{ OPT_AUDIT, 0, 1000000 },
+		{ OPT_AUDIT, 0, 1000000 }, { OPT_SHRINK, 1, 1 },
 	};
 	struct buf b = BUF_INIT;
 	struct settle s;
@@ -386,6 +426,8 @@ static int do_mode(const struct opts *o, char *const *files, size_t n,
 		return triage(o, files, n, e);
 	case OPT_AUDIT:
 		return audit(o, files, e);
+	case OPT_SHRINK:
+		return shrink(o, files[0], e);
 	}
 	rc = history_list(files[0], o->torch, &b, e);
 	if (rc == 0)
@@ -409,8 +451,10 @@ int main(int argc, char **argv)
 	struct opts o = { .wd = { .out = 1, .echo = -1, .limit_s = 60,
 		.silence_s = 30, .start_s = 120, .warn = warn,
 		.place = place, .max_rss = proc_memory_total() / 4 * 3 },
-		.known = true };
+		.known = true, .shrink = { .sample = -1, .attempts = 300,
+		.seconds = 20 } };
 	struct err e = { 0 };
+	bool command;
 	char day[16];
 	int rc, split;
 
@@ -420,10 +464,12 @@ int main(int argc, char **argv)
 	for (split = 1; split < argc && strcmp(argv[split], "--"); split++)
 		;
 	parse(&o, split, argv);
-	if (o.mode ? split < argc : split + 1 >= argc)
-		return prog_usage(o.mode ? "there is no command to run" :
-				  "a command is needed, after --");
+	command = !o.mode || o.mode == OPT_SHRINK;
+	if (command ? split + 1 >= argc : split < argc)
+		return prog_usage(command ? "a command is needed, after --" :
+				  "there is no command to run");
 	argv[split] = NULL;
+	o.shrink.argv = command ? argv + split + 1 : NULL;
 	o.wd.files = argv + optind;
 	o.wd.ctx = &o;
 	if (!o.mode) {

@@ -243,6 +243,9 @@ static int do_report(const struct opts *o, char *const *runs, size_t n)
 			goto out;
 	}
 	summary_finish(&s, &w);
+	/* Where it is on this machine is nobody else's affair. */
+	if (n == 1 && *runs[0] != '/' && strcmp(runs[0], "-"))
+		s.from = runs[0];
 	r.waivers = o->waivers ? &w : NULL;
 	if (o->baseline) {
 		baseline_compare(&base, &s, &then);
