@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@
 #include "scan.h"
 #include "xalloc.h"
 #include "banned.h"
+
+#define CHUNK 65536
+#define PATIENCE_MS 900000
 
 static void word(char *to, size_t size, const char *from)
 {
@@ -58,15 +62,21 @@ bool symptom_same(const struct symptom *a, const struct symptom *b)
 	       !strcmp(a->detail, b->detail);
 }
 
+void attempts_init(struct attempts *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->from = -1;
+	buf_init(&a->text);
+	buf_init(&a->record);
+	buf_init(&a->verdict);
+}
+
 int attempts_start(struct attempts *a, char *const argv[], struct err *e)
 {
 	struct proc_spec spec = { .argv = argv, .err = 2,
-				  .flags = PROC_PDEATH };
+				  .flags = PROC_PDEATH | PROC_GROUP };
 	int in[2], out[2];
 
-	memset(a, 0, sizeof(*a));
-	buf_init(&a->record);
-	buf_init(&a->verdict);
 	if (pipe2(in, O_CLOEXEC) < 0)
 		return err_sys(e, errno, "cannot make a pipe");
 	if (pipe2(out, O_CLOEXEC) < 0) {
@@ -80,12 +90,12 @@ int attempts_start(struct attempts *a, char *const argv[], struct err *e)
 	close(in[0]);
 	close(out[1]);
 	a->to = fdopen(in[1], "w");
-	a->from = fdopen(out[0], "r");
+	a->from = out[0];
 	if (a->pid < 0) {
 		a->pid = 0;
 		return -1;
 	}
-	if (!a->to || !a->from)
+	if (!a->to)
 		return err_sys(e, errno, "cannot use a pipe");
 	return 0;
 }
@@ -127,26 +137,63 @@ static int send_case(struct attempts *a, const cJSON *what,
 	return 0;
 }
 
+/*
+ * The next line, NUL-terminated in place: 1, or 0 where none comes: at its end,
+ * or when it has been silent for longer than any case may take.
+ */
+static int next_line(struct attempts *a, char **line, size_t *len)
+{
+	struct pollfd p = { .fd = a->from, .events = POLLIN };
+	size_t seen = a->pos;
+	char *nl;
+	ssize_t n;
+
+	for (;;) {
+		nl = memchr(a->text.p + seen, '\n', a->text.len - seen);
+		if (nl)
+			break;
+		if (a->pos) {
+			a->text.len -= a->pos;
+			memmove(a->text.p, a->text.p + a->pos, a->text.len);
+			a->pos = 0;
+		}
+		seen = a->text.len;
+		buf_grow(&a->text, CHUNK);
+		n = poll(&p, 1, PATIENCE_MS);
+		if (n > 0)
+			n = read(a->from, a->text.p + seen, CHUNK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || seen > REC_MAX)
+			return 0;
+		a->text.len += (size_t)n;
+	}
+	*line = a->text.p + a->pos;
+	*len = (size_t)(nl - *line);
+	*nl = '\0';
+	a->pos += *len + 1;
+	return 1;
+}
+
 /* Read on to the verdict: 0, or -1 with e set. */
 static int hear(struct attempts *a, const char *id, struct symptom *s,
 		struct err *e)
 {
 	cJSON *death = NULL, *verdict = NULL;
 	struct scan sc;
-	ssize_t n;
+	char *line;
+	size_t n;
 
-	while (!verdict && (n = getline(&a->line, &a->cap, a->from)) > 0) {
-		n -= a->line[n - 1] == '\n';
-		if (scan_record(&sc, a->line, (size_t)n) < 0 ||
-		    !slice_is(sc.id, id))
+	while (!verdict && next_line(a, &line, &n)) {
+		if (scan_record(&sc, line, n) < 0 || !slice_is(sc.id, id))
 			continue;
 		if (slice_is(sc.kind, "death") && !death)
-			death = json_parse(a->line, (size_t)n, e);
+			death = json_parse(line, n, e);
 		if (!slice_is(sc.kind, "verdict"))
 			continue;
-		verdict = json_parse(a->line, (size_t)n, e);
+		verdict = json_parse(line, n, e);
 		buf_reset(&a->verdict);
-		buf_add(&a->verdict, a->line, (size_t)n);
+		buf_add(&a->verdict, line, n);
 	}
 	if (verdict)
 		symptom_of(s, verdict, death);
@@ -168,14 +215,15 @@ void attempts_stop(struct attempts *a)
 {
 	if (a->to)
 		fclose(a->to);
-	if (a->from)
-		fclose(a->from);
+	if (a->from >= 0)
+		close(a->from);
+	/* A pipe of which a part has ended may wait for ever for the rest. */
+	if (a->pid)
+		proc_kill(a->pid, SIGTERM);
 	while (a->pid && waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	free(a->line);
+	buf_release(&a->text);
 	buf_release(&a->record);
 	buf_release(&a->verdict);
-	memset(a, 0, sizeof(*a));
-	buf_init(&a->record);
-	buf_init(&a->verdict);
+	attempts_init(a);
 }

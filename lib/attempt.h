@@ -27,13 +27,16 @@ bool symptom_same(const struct symptom *a, const struct symptom *b);
 
 struct attempts {
 	pid_t pid;		/* 0: not started */
-	FILE *to, *from;
-	char *line;		/* of from */
-	size_t cap;
+	FILE *to;
+	int from;
+	struct buf text;	/* read from it */
+	size_t pos;		/* and looked at */
 	int n;			/* tries so far */
 	struct buf record;	/* the case of the last try, as it was sent */
 	struct buf verdict;	/* its verdict */
 };
+
+void attempts_init(struct attempts *a);
 
 /*
  * Start argv, which reads cases and writes records with a verdict for each.  0,

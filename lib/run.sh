@@ -24,6 +24,12 @@ die()
 	exit "$1"
 }
 
+# What this script itself can't write is no fault of the device.
+no_room()
+{
+	die 4 "cannot write in '$run'; make resume RUN=$run tries again"
+}
+
 # seconds SINCE: from an $EPOCHREALTIME until now.
 seconds()
 {
@@ -35,7 +41,7 @@ seconds()
 stage()
 {
 	printf '{"stage":"%s","t_s":%s}\n' "$1" "$(seconds "$2")" \
-		>>"$run/stages.jsonl"
+		2>/dev/null >>"$run/stages.jsonl" || no_room
 }
 
 # add_opt ARRAY FLAG VALUE: append both where VALUE is not empty.
@@ -82,7 +88,7 @@ stream_of()
 	for f in "$1/stream.jsonl" "$1/stream.jsonl.gz"; do
 		[ ! -f "$f" ] || { printf '%s\n' "$f"; return; }
 	done
-	die 4 "there is no stream in '$1'"
+	die 4 "there is no stream in '$1': that run had not begun"
 }
 
 # select_opts: fill sel with what narrows the run.
@@ -134,13 +140,15 @@ resolve()
 	stage resolve "$since"
 }
 
-# enumerate: what is to run and what is not, as the first of the stream.
+# enumerate: what is to run and what is not, as the first of the stream; which
+# is there when all of that is.
 enumerate()
 {
 	local since=$EPOCHREALTIME
 	select_opts
 	"$bin/cts-enum" --manifest "$run/manifest.json" "${sel[@]}" \
-		>"$run/stream.jsonl"
+		>"$run/.stream"
+	mv "$run/.stream" "$run/stream.jsonl"
 	name_device
 	stage enum "$since"
 }
@@ -392,7 +400,7 @@ finish()
 	local rc=0 worst=$1 since=$EPOCHREALTIME
 	printf '{"t_wall_s":%s,"peak_pss_mb":%s}\n' "$(seconds "$began")" \
 		"$(cat "$run/.peak" 2>/dev/null || echo 0)" \
-		>>"$run/stages.jsonl"
+		2>/dev/null >>"$run/stages.jsonl" || no_room
 	rm -f "$run/.peak" "$run/.cases" "$run/.again" "$run/.settled" \
 		"$run/.history"
 	report=()
@@ -403,7 +411,8 @@ finish()
 	"$bin/cts-report" "${report[@]}" "$run" || rc=$?
 	if [ -f "$run/summary.json" ] &&
 	    jq -e .complete "$run/summary.json" >/dev/null; then
-		gzip -nc "$run/stream.jsonl" >"$run/stream.jsonl.gz.tmp"
+		gzip -nc "$run/stream.jsonl" 2>/dev/null \
+			>"$run/stream.jsonl.gz.tmp" || no_room
 		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
 		rm -f "$run/stream.jsonl" "$run/.lock" "$run/.workers"
 	fi
@@ -516,7 +525,7 @@ scripts()
 	done < <({
 		jq -r .match "$1/known-crash-candidates.jsonl"
 		[ ! -f "$1/summary.json" ] ||
-			jq -r '.failures[].first' "$1/summary.json" |
+			jq -r '.failures[]?.first' "$1/summary.json" |
 			grep -xF -f <(jq -r 'select(.class == "reproducible") |
 				.id' "$1/triage.jsonl")
 	} | awk '!seen[$0]++')

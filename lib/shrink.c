@@ -227,6 +227,7 @@ int shrink_case(struct shrink *s, const char *path, struct buf *out,
 	size_t broken = 0;
 	int rc;
 
+	attempts_init(&f.a);
 	strmap_init(&f.ids);
 	rc = rewrite_look(path, read_case, &f, &broken, e);
 	if (rc == 0 && !f.what)

@@ -148,6 +148,20 @@ is "$(jq -c 'select(.kind == "obs")' all)" '' 'so is a cut line'
 RUN=$T/p exits 2 'resume of a complete run' run resume
 errline 'is complete' 'is refused'
 
+# No room to pack what is complete: gzip says so, and so do we.
+mkdir full
+printf '#!/bin/sh\necho "gzip: No space left on device" >&2\nexit 1\n' >full/gzip
+chmod +x full/gzip
+PATH=$T/full:$PATH DEVICE=dev:1 OUT=$T/s exits 4 'a disk without room' run run
+errline "^run: cannot write in '$T/s'; make resume RUN=$T/s tries again$" \
+	'is one line'
+RUN=$T/s exits 0 'resume, with room' run resume
+is "$(verdicts s/stream.jsonl.gz)" ' 30 1 ' 'each case has one verdict'
+mkdir t
+: >t/.stream
+RUN=$T/t exits 4 'resume of a run that was cut before it began' run resume
+errline 'that run had not begun' 'is no run'
+
 touch wait
 JOBS=2 DEVICE=dev:1 OUT=$T/q bash "$top/lib/run.sh" run >out 2>err &
 pid=$!
