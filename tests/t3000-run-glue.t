@@ -36,6 +36,7 @@ while read -r l; do
 	id=${l#*\"id\":\"} id=${id%%\"*}
 	echo '{"v":1,"kind":"start","id":"'$id'","run":"r"}'
 	if [ $id = s/o9/d/v ]; then
+		[ ! -e "$T/killed" ] || kill -9 $$
 		[ ! -e "$T/broken" ] || { echo 'cts-exec: no device' >&2; exit 4; }
 		if [ -e "$T/wait" ]; then
 			: >"$T/waiting"
@@ -147,6 +148,15 @@ is "$(jq -c 'select(.kind == "start")' all | sort | uniq -d)" '' \
 is "$(jq -c 'select(.kind == "obs")' all)" '' 'so is a cut line'
 RUN=$T/p exits 2 'resume of a complete run' run resume
 errline 'is complete' 'is refused'
+
+# A worker that is killed with all that watches over it: the run says so.
+touch killed
+DEVICE=dev:1 OUT=$T/k exits 4 'a worker that is killed' run run
+is "$(tail -n 1 err)" "run: a worker failed; make resume RUN=$T/k tries again" \
+	'is told'
+rm killed
+RUN=$T/k exits 0 'and resumed' run resume
+is "$(verdicts k/stream.jsonl.gz)" ' 30 1 ' 'each case has one verdict'
 
 # No room to pack what is complete: gzip says so, and so do we.
 mkdir full
