@@ -317,7 +317,7 @@ def arguments(args, kwargs, host, guard):
 # What stands around an op in each mode, as opinfo.MODES has it.
 AROUND = {
     "call": "{op}", "errors": "{op}", "inplace": "{op}",
-    "tiny": "{op}", "edges": "{op}", "host_scalar": "{op}",
+    "refused": "{op}", "tiny": "{op}", "edges": "{op}", "host_scalar": "{op}",
     "host_scalar_first": "{op}", "prefix": "whole_and_part({op})",
     "backward_subsets": 'gradients({op}, "dense", 1)',
     **{mode: "giving_out({op})" for mode in opinfo.OUTS},
@@ -344,6 +344,13 @@ def of_database(entry, program, lines):
 def of_opinfo(case, mode, fn, program, lines):
     entry = opinfo.entries[case["op"]]
     made = entry.get_inplace() if mode == "inplace" else entry.op
+    if mode == "refused":
+        made = fn
+        if public(fn) is None and fn is not entry.op:
+            raise Unwritable("what is called has no name")
+    elif mode not in AROUND:
+        raise Unwritable("there is no source for the variant '%s'" %
+                         case["variant"])
     op = public(made)
     odd = getattr(fn, "finish", False)
     if odd and mode == "backward_subsets":
