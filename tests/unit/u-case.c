@@ -65,8 +65,10 @@ static void test_good(void)
 		"\"level_reason\":\"a\",\"capability\":\"inference\","
 		"\"oracle\":\"float64\",\"samples\":3,"
 		"\"seed\":\"18446744073709551615\",\"backend_import\":[\"m\"],"
-		"\"sample\":1,\"timeout_s\":2.5,\"isolate\":\"case\"}";
+		"\"sample\":1,\"edits\":[\"half 0\"],\"attempt\":4,"
+		"\"timeout_s\":2.5,\"isolate\":\"case\"}";
 	struct buf b = BUF_INIT;
+	char key[CASE_KEY_MAX];
 	struct case_rec c;
 	struct err e;
 	struct jw w;
@@ -85,6 +87,8 @@ static void test_good(void)
 	jw_init(&w, &b);
 	case_write(&w, &c);
 	is_str(b.p, all, "and written the same");
+	case_key(key, &c);
+	is_str(key, "opinfo/add/float32/plain#4", "its key has the attempt");
 	cJSON_Delete(j);
 	buf_release(&b);
 }
@@ -109,6 +113,10 @@ static void test_bad(void)
 		  "'level' needs a whole number, not null" },
 		{ HEAD ",\"samples\":-1}", NULL },
 		{ HEAD ",\"sample\":\"x\"}", NULL },
+		{ HEAD ",\"edits\":[\"half 0\"]}",
+		  "'edits' are of one sample, and there is no 'sample'" },
+		{ HEAD ",\"sample\":1,\"edits\":[1]}", NULL },
+		{ HEAD ",\"attempt\":0}", NULL },
 		{ HEAD ",\"seed\":-1}", NULL },
 		{ HEAD ",\"seed\":\"18446744073709551616\"}", NULL },
 		{ HEAD ",\"seed\":\"0x1\"}", NULL },
