@@ -369,7 +369,7 @@ execute()
 	stage "$1" "$since"
 	[ "$rc" -eq 0 ] || [ -n "$stopped" ] || rc=$(awk -F '\t' \
 		'NR > 1 && $7 { rc = $7; exit }
-		END { print rc > 0 && rc < 128 ? rc : 4 }' \
+		END { print (rc > 0 && rc < 128 ? rc : 4) }' \
 		"$run/joblog.tsv")
 	[ "$rc" -ne 0 ] || rm -f "$run/joblog.tsv"
 	[ "$rc" -ne 255 ] || rc=4	# ssh reached nobody

@@ -18,7 +18,7 @@
 #define AGAIN 3			/* tries of what may be flaky */
 #define SAMPLES_ON 16		/* that a process may have died in */
 
-/* The edits that are tried: word 0, ..., word n - 1.  Each may be made again. */
+/* The edits that are tried, of numbers 0 to n - 1.  Each may be made again. */
 static const struct { const char *word; int n; } edits[] = {
 	{ "lay", 5 }, { "fewer", 2 }, { "one", 4 }, { "half", 4 },
 	{ "rest", 4 }, { "flat", 6 }, { "less", 4 }, { "shorter", 4 },
