@@ -13,7 +13,7 @@ item()
 	printf '{"v":1,"kind":"opinfo","id":"","run":"","op":"%s",' "$op"
 	printf '"%s":true,"dtypes":["%s"],"backward_dtypes":["float32"],' \
 		"$flag" "${dtypes// /\",\"}"
-	printf '"has_many":true,"has_rank2":true,"has_rank3":true,'
+	printf '"has_some":true,"has_many":true,"has_rank2":true,"has_rank3":true,'
 	printf '"out_dtypes":["%s"],"inplace_dtypes":["float32"]}\n' \
 		"${dtypes// /\",\"}"
 }
