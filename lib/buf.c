@@ -12,6 +12,8 @@
 #include "err.h"
 #include "xalloc.h"
 
+#define RECYCLED_MAX (1u << 20)
+
 char buf_empty[1];
 
 void buf_init(struct buf *b)
@@ -32,6 +34,14 @@ void buf_reset(struct buf *b)
 	b->len = 0;
 	if (b->cap)
 		b->p[0] = '\0';
+}
+
+void buf_recycle(struct buf *b)
+{
+	if (b->cap > RECYCLED_MAX)
+		buf_release(b);
+	else
+		buf_reset(b);
 }
 
 void buf_grow(struct buf *b, size_t extra)

@@ -24,6 +24,7 @@ extern char buf_empty[];
 void buf_init(struct buf *b);
 void buf_release(struct buf *b);		/* frees; b is empty again */
 void buf_reset(struct buf *b);			/* empties, keeps the memory */
+void buf_recycle(struct buf *b);		/* ... unless it is much */
 void buf_grow(struct buf *b, size_t extra);	/* room for extra more bytes */
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_addch(struct buf *b, char c);

@@ -392,6 +392,7 @@ int corpuswriter_add(struct corpuswriter *w, const char *key, const void *p,
 			   .raw_len = n, .stored_len = n };
 	uLongf room = compressBound((uLong)n), len = room;
 	size_t at = sizeof(h) + strlen(key);
+	int rc;
 
 	if (n > CORPUS_ENTRY_MAX || strlen(key) > CORPUS_KEY_MAX)
 		return err_set(e, EX_ENVIRON, "'%.200s' is too big for a "
@@ -412,7 +413,9 @@ int corpuswriter_add(struct corpuswriter *w, const char *key, const void *p,
 	h.head_crc = entry_crc(&h, key);
 	memcpy(w->b.p, &h, sizeof(h));
 	pad(&w->b);
-	return put_entry(w, hash_of(key, strlen(key)), w->b.p, w->b.len, e);
+	rc = put_entry(w, hash_of(key, strlen(key)), w->b.p, w->b.len, e);
+	buf_recycle(&w->b);
+	return rc;
 }
 
 int corpuswriter_copy(struct corpuswriter *w, const struct corpusfile *f,

@@ -26,7 +26,9 @@ void take_storage(const at::Tensor &t, ctt_body *b)
 // A number of a file as one of PyTorch's element types.
 at::ScalarType scalar_type(int n)
 {
-	TORCH_CHECK(n >= 0 && n < static_cast<int>(at::ScalarType::NumOptions) &&
+	constexpr int all = static_cast<int>(at::ScalarType::NumOptions);
+
+	TORCH_CHECK(n >= 0 && n < all &&
 		    !at::isQIntType(static_cast<at::ScalarType>(n)),
 		    "no element type ", n);
 	return static_cast<at::ScalarType>(n);

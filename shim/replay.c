@@ -57,7 +57,7 @@ static bool look_up(struct replay *p, const char *what, struct buf *out)
 	char *key = key_of(p->c, what);
 	int rc;
 
-	buf_reset(out);
+	buf_recycle(out);
 	rc = corpus_find(p->corpus, key, out);
 	free(key);
 	return rc > 0;
@@ -152,9 +152,9 @@ int replay_begin(struct replay *p, const struct case_rec *c,
 	p->state = REPLAY_OFF;
 	p->looked = p->made = false;
 	p->nref = p->nhp = p->nrefs = p->nhps = 0;
-	buf_reset(&p->samples);
-	buf_reset(&p->refs);
-	buf_reset(&p->hps);
+	buf_recycle(&p->samples);
+	buf_recycle(&p->refs);
+	buf_recycle(&p->hps);
 	if (!p->corpus)
 		return 0;
 	p->state = REPLAY_LIVE;

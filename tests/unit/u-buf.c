@@ -77,5 +77,10 @@ int main(void)
 	is_int(b.len, 2000, "formats that end at every place of the memory");
 	buf_release(&b);
 	test_read();
+	buf_recycle(&b);
+	ok(b.len == 0, "recycled it is empty");
+	buf_grow(&b, 2 << 20);
+	buf_recycle(&b);
+	ok(b.cap == 0, "and has no more than little memory");
 	return done();
 }
