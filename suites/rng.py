@@ -78,6 +78,11 @@ def _(make):
     yield within(lambda n, d: torch.rand(n, device=d), 0, 1 - 2**-25), (CPU,)
     yield within(lambda n, d: torch.randint(3, 9, (n,), device=d), 3, 8), (
         CPU,)
+    yield within(lambda n, d: torch.randint(6, (n,), device=d), 0, 5), (CPU,)
+    yield within(lambda n, d: torch.randint(
+        6, (n,), out=torch.zeros(n, device=d)), 0, 5), (CPU,)
+    yield within(lambda n, d: torch.randint(
+        3, 9, (n,), out=torch.zeros(n, device=d)), 3, 8), (CPU,)
     yield within(lambda n, d: torch.empty(n, device=d).exponential_(),
                  0, inf), (CPU,)
     yield within(lambda n, d: torch.empty(n, device=d).geometric_(0.3),

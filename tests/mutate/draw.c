@@ -391,6 +391,8 @@ static int emit(struct draw *d, long long n, const struct site *s,
 	jw_kstr(&w, "group", group ? group : "none");
 	jw_kbool(&w, "recorded", act != STRMAP_NONE &&
 		 rec_bool_opt(d->act[act].json, "recorded", false));
+	jw_kbool(&w, "advice", act != STRMAP_NONE &&
+		 rec_bool_opt(d->act[act].json, "advice", false));
 	jw_key(&w, "rule");
 	jw_raw(&w, text, strlen(text));
 	k = pick_cases(d, s, only ? bit_of(only) : dtypes, v);
