@@ -80,6 +80,8 @@ def _(make):
         CPU,)
     yield within(lambda n, d: torch.randint(6, (n,), device=d), 0, 5), (CPU,)
     yield within(lambda n, d: torch.randint(
+        3, 9, (n,), device=d, dtype=torch.float32), 3, 8), (CPU,)
+    yield within(lambda n, d: torch.randint(
         6, (n,), out=torch.zeros(n, device=d)), 0, 5), (CPU,)
     yield within(lambda n, d: torch.randint(
         3, 9, (n,), out=torch.zeros(n, device=d)), 3, 8), (CPU,)
@@ -252,6 +254,11 @@ EVERY = {
                      0, (1 << 20) - 1, (1 << 19)),
     "randint_like_low": (lambda n, d: torch.randint_like(
         like(n, d), 9, 9 + (1 << 20)), 9, 8 + (1 << 20), 9 + (1 << 19)),
+    "randint_out": (lambda n, d: torch.randint(
+        1 << 20, (n,), out=like(n, d)), 0, (1 << 20) - 1, (1 << 19)),
+    "randint_low_out": (lambda n, d: torch.randint(
+        9, 9 + (1 << 20), (n,), out=like(n, d)),
+        9, 8 + (1 << 20), 9 + (1 << 19)),
     "normal": (lambda n, d: torch.normal(3.0, 1.0, (n,), device=d),
                -6, 12, 3),
     "normal_mean": (lambda n, d: torch.normal(like(n, d) + 3, 1.0),
