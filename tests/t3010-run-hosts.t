@@ -36,7 +36,7 @@ exec env -i HOME="\$HOME" SHELL=/bin/bash PATH="\$PATH" TMPDIR='$T/tmp' \\
 	bash -c "\$*"
 END
 export CTS_BIN=$T/fakebin CTS_RESULTS=$T/results TMPDIR=$T
-export JOBS=2 DEVICE=cpu ADAPTIVE=off OUT PARALLEL_SSH=$T/ssh
+export JOBS=2 DEVICE=cpu ADAPTIVE=off CORPUS=off OUT PARALLEL_SSH=$T/ssh
 
 outcomes() { zcat -f "$1"/stream.jsonl* | jq -r 'select(.kind == "verdict") |
 	"\(.id) \(.outcome)"' | sort; }

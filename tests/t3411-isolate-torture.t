@@ -30,7 +30,7 @@ done
 script cts-enum <<<"cat '$T/enumerated'"
 script cts-exec <<<"exec '$fake' --obs 0 \"\$@\""
 export CTS_BIN=$T/fakebin CTS_RESULTS=$T/results TMPDIR=$T
-export JOBS=2 DEVICE=cpu ADAPTIVE=off OUT
+export JOBS=2 DEVICE=cpu ADAPTIVE=off CORPUS=off OUT
 
 # outcomes FOLDER: id and outcome of each verdict, and of nothing twice.
 outcomes() { zcat -f "$1"/stream.jsonl* | jq -r 'select(.kind == "verdict") |
