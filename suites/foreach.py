@@ -16,31 +16,45 @@ def entries():
         yield from getattr(database, "foreach_%s_op_db" % table, ())
 
 
-def parted(sample):
-    """The sample's first tensor of a list as one with gaps, the next turned."""
-    def other(x, i):
-        if not isinstance(x, torch.Tensor) or x.dim() != 2 or i % 3 == 2:
-            return x
-        if i % 3:
-            return x.t().contiguous().t()
-        room = torch.zeros(x.shape[0], 2 * x.shape[1] + 1, dtype=x.dtype)
-        view = room[:, 1::2][:, :x.shape[1]]
-        view.copy_(x)
-        return view
-    return [other(x, i) for i, x in enumerate(sample)]
+def in_lists(fn, value, shift=0):
+    """The value with fn(tensor, place) for each tensor of a list."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return [fn(x, i + shift) if isinstance(x, torch.Tensor) else x
+            for i, x in enumerate(value)]
+
+
+def parted(x, i):
+    """One with gaps, the next turned, the third as it is."""
+    if x.dim() != 2 or i % 3 == 2:
+        return x
+    if i % 3:
+        return x.t().contiguous().t()
+    room = torch.zeros(x.shape[0], 2 * x.shape[1] + 1, dtype=x.dtype)
+    view = room[:, 1::2][:, :x.shape[1]]
+    view.copy_(x)
+    return view
+
+
+def hollow(x, i):
+    """The first of three is empty."""
+    return x[:0] if x.dim() and i % 3 == 0 else x
 
 
 def samples_of(entry, dtype):
-    """(list, args, kwargs), few tensors a list and few lists."""
-    sizes = itertools.chain(
-        entry.sample_inputs("cpu", dtype, num_input_tensors=[3],
-                            intersperse_empty_tensors=[False]),
-        entry.sample_inputs("cpu", dtype, num_input_tensors=[5],
-                            intersperse_empty_tensors=[True]))
-    for s in sizes:
-        args, kwargs = list(s.args), dict(s.kwargs)
-        yield s.input, args, kwargs
-        yield parted(s.input), args, kwargs
+    """(list, args, kwargs): a list of one, and lists with other layouts."""
+    def made(n):
+        # Not by sample_inputs(), which notes where each sample comes from.
+        return entry.sample_inputs_func(entry, "cpu", dtype, False,
+                                        num_input_tensors=[n])
+    for s in itertools.chain(made(4), made(1)):
+        yield s.input, list(s.args), dict(s.kwargs)
+        if len(s.input) == 1:
+            continue
+        yield in_lists(parted, s.input), [in_lists(parted, a, 1)
+                                          for a in s.args], dict(s.kwargs)
+        yield in_lists(hollow, s.input), [in_lists(hollow, a)
+                                          for a in s.args], dict(s.kwargs)
 
 
 def works(fn, sample):

@@ -50,7 +50,8 @@ def _(make):
 def _(make):
     def run(x, y):
         t, u = x.refine_names("a", "b"), y.refine_names("c", "d")
-        return told(t @ u, torch.matmul(t.align_to("b", "a"), t),
+        return told(t @ u, torch.matmul(t.align_to("b", "a"),
+                                        t.rename("a", "z")),
                     torch.mm(t, u))
     yield run, (make(3, 4), make(4, 5))
 
