@@ -56,6 +56,30 @@ static void test_rules(void)
 	rules_free(r);
 }
 
+static void test_device(void)
+{
+	static const char text[] =
+		"{\"device\":\"cpu\",\"account\":\"cpu_contract\"}\n";
+	struct err e = { 0 };
+	struct rules *r = rules_parse(text, sizeof(text) - 1, "t", "account",
+				      &e);
+	struct item add = make("add", "add", 0);
+	size_t f = index_of("float32");
+
+	if (!ok(r, "a table about a device (%s)", e.msg))
+		return;
+	rules_item(r, &add);
+	ok(!rules_find(r, "plain", f, NULL), "of no device, nothing");
+	rules_device(r, "cpu:0");
+	rules_item(r, &add);
+	is_str(rules_find(r, "plain", f, NULL), "cpu_contract",
+	       "that device, whatever its index");
+	rules_device(r, "cpux");
+	rules_item(r, &add);
+	ok(!rules_find(r, "plain", f, NULL), "not another");
+	rules_free(r);
+}
+
 static void bad_rules(const char *text, const char *want)
 {
 	struct err e = { 0 };
@@ -118,6 +142,7 @@ static void bad_variant(const char *text)
 int main(void)
 {
 	test_rules();
+	test_device();
 	bad_rules("{\"reason\":\"x\"}\n", "t:1: no 'level'");
 	bad_rules("{\"level\":1}\n{\"level\":1,\"dtypes\":[\"float3\"]}\n",
 		  "t:2: unknown dtype 'float3'");
