@@ -485,7 +485,8 @@ const char *const manifest_keys[] = {
 	"manifest_version", "note", "draft", "device_name", "backend_import",
 	"adapter", "device_count", "semantic_level", "supported_dtypes",
 	"only_dtypes", "supported_ops", "skip_ops", "must_not_fall_back",
-	"contract", "capabilities", "hardware", "resource_limits", "tolerance_overrides",
+	"contract", "capabilities", "hardware", "resource_limits",
+	"tolerance_overrides",
 	"supported_container_formats", "custom_container_decoders",
 	"custom_test_dirs", "max_samples", "max_samples_ieee754",
 	"ieee754_seed", "show_traceback", NULL

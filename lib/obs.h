@@ -63,7 +63,7 @@ struct result {
 struct obs {
 	long long sample;
 	const char *op, *dtype, *device, *oracle, *tier, *args;
-	const char *called;		/* what op stands for: op, if nothing else */
+	const char *called;		/* what op stands for, or op itself */
 	struct value *inputs;
 	size_t ninputs;
 	struct result ref, dev, hp;

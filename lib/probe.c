@@ -124,8 +124,8 @@ static void hold_count(struct probes *p, const struct manifest *m)
 		if (is_count(x) && !strcmp(x->status, "ok") &&
 		    strtol(x->note, NULL, 10) < claim->valueint)
 			fail(x, xasprintf("%d claimed, there %s %.20s",
-					  claim->valueint, strcmp(x->note, "1") ?
-					  "are" : "is", x->note));
+				claim->valueint, strcmp(x->note, "1") ?
+				"are" : "is", x->note));
 	}
 }
 

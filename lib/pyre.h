@@ -6,7 +6,8 @@
  * and look-ahead at the very start, ^(?!…) and ^(?=…).  What only a
  * backtracking matcher can do (other look-around, back-references, possessive
  * and atomic groups) is refused, and so are repeats that multiply beyond
- * PYRE_REPEAT or add up to more than PYRE_TOTAL, since a manifest must not be able to hang a tool.
+ * PYRE_REPEAT or add up to more than PYRE_TOTAL, since a manifest must not be
+ * able to hang a tool.
  */
 #ifndef CTS_PYRE_H
 #define CTS_PYRE_H

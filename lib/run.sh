@@ -276,7 +276,7 @@ alive()
 hold()
 {
 	exec 9>"$run/.lock" 8>"$run/.workers"
-	flock -n 9 && flock -n 8 || {
+	{ flock -n 9 && flock -n 8; } || {
 		echo "run: waiting for the last workers in '$run'" >&2
 		flock 9
 		flock 8
@@ -347,7 +347,7 @@ execute()
 	fi
 	# A worker that fails has met the end of the world, not a bad case.
 	how=(--will-cite --pipe --round-robin -N 4 --jobs "$jobs"
-		--halt now,fail=1 --joblog "$run/joblog.tsv")
+		--halt "now,fail=1" --joblog "$run/joblog.tsv")
 	if [ -z "${HOSTS-}" ]; then
 		setpriv --pdeathsig KILL parallel "${how[@]}" --ungroup \
 			bash lib/run.sh worker <"$2" 9>&- &

@@ -18,7 +18,7 @@ struct adapter {
 	PyObject *memory;	/* callable: bytes in use; or NULL */
 	PyObject *empty;	/* callable: caches given back; or NULL */
 	PyObject *ask_count;	/* callable: how many there are; or NULL */
-	int count;		/* its answer; -1: nobody can tell, -2: not asked */
+	int count;		/* its answer; -1: it has none, -2: not asked */
 };
 
 /* The device that "auto" means: new, or NULL where PyTorch knows of none. */
@@ -30,9 +30,9 @@ void adapter_environ(const struct device *d);
 /*
  * Import the device's modules (or those in imports, an array of strings that
  * may be NULL) and make its calls; override, which may be NULL, replaces what
- * is known of it.  0, or -1 with e set (EX_ENVIRON): an import fails, or PyTorch
- * knows no device of that name then.  Uses no device: a process that did only
- * this may be forked.
+ * is known of it.  0, or -1 with e set (EX_ENVIRON): an import fails, or
+ * PyTorch knows no device of that name then.  Uses no device: a process that
+ * did only this may be forked.
  */
 int adapter_open(struct adapter *a, const char *root, const char *device,
 		 const cJSON *imports, const cJSON *override, struct err *e);

@@ -235,7 +235,8 @@ static PyObject *convert(struct walk *w, PyObject *o, int depth)
 		return Py_NewRef(o);
 	if ((PyObject *)Py_TYPE(o) == t->device)
 		return convert_device(w, o);
-	if (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "cpu") == 0)
+	if (PyUnicode_Check(o) &&
+	    PyUnicode_CompareWithASCIIString(o, "cpu") == 0)
 		return PyUnicode_FromString(w->device);
 	if (w->hp && (PyObject *)Py_TYPE(o) == t->dtype) {
 		hp = PyDict_GetItem(t->hp_of, o);

@@ -15,7 +15,7 @@
 struct call_types {
 	PyObject *device;	/* torch.device */
 	PyObject *dtype;	/* torch.dtype */
-	PyObject *hp_of;	/* dict: torch dtype → the higher-precision one */
+	PyObject *hp_of;	/* dict: dtype to one of higher precision */
 	PyObject *default_dtype;	/* torch.set_default_dtype */
 	PyObject *float32, *float64;
 };
@@ -44,8 +44,8 @@ void call_release(struct call *c, const struct ctt_api *api);
 /*
  * args and kwargs with their tensors laid out anew on the CPU: all of them, or
  * the operand-th alone (in the order of a walk) where operand is not -1.  New
- * references in *ret_args, *ret_kwargs; *applied: it made a difference.  0, or -1
- * with e set.
+ * references in *ret_args, *ret_kwargs; *applied: it made a difference.  0, or
+ * -1 with e set.
  */
 int call_lay(const struct ctt_api *api, const struct call_types *types,
 	     PyObject *args, PyObject *kwargs, const struct ctt_lay *lay,

@@ -4,8 +4,8 @@
  * No C++ and no exception crosses it.  Every function returns 0, or -1 with
  * ctt_error() saying why.  Tensors are opaque; a "ret_" parameter gives a new
  * handle that the caller passes to ctt_free().  The shim is a shared object
- * that the caller loads after "import torch", so that the tools need no libtorch
- * to start: ctt_open() gives the table of functions.
+ * that the caller loads after "import torch", so that the tools need no
+ * libtorch to start: ctt_open() gives the table of functions.
  */
 #ifndef CTS_TORCH_H
 #define CTS_TORCH_H
@@ -50,10 +50,10 @@ struct ctt_meta {
 
 /* One stretch of bytes that changed below a copied storage. */
 struct ctt_change {
-	int input;			/* the first tensor that was copied from it */
+	int input;		/* the first tensor that was copied from it */
 	bool inside;			/* within a view: a mutation */
 	int64_t at;			/* element index in the storage */
-	const char *where;		/* "before", "after", "gap", "" inside */
+	const char *where;	/* "before", "after", "gap", "" inside */
 	bool whole;			/* of a tensor looked at as a whole */
 };
 
@@ -72,8 +72,8 @@ enum ctt_view {
 
 enum ctt_values {
 	CTT_VALUES_AS_IS,
-	CTT_VALUES_SPECIAL,	/* NaN, infinities, zeros, subnormals, extremes */
-	CTT_VALUES_WIDE,	/* integers that float32 or 32 bits can't hold */
+	CTT_VALUES_SPECIAL,	/* NaN, infinities, subnormals, extremes */
+	CTT_VALUES_WIDE,	/* integers beyond float32 and 32 bits */
 	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */
 	CTT_VALUES_REVERSED,	/* of any type: in reverse */
 };
@@ -121,7 +121,7 @@ struct ctt_overload {
 struct ctt_api {
 	int abi;
 	const char *(*error)(void);	/* of this thread's last -1; borrowed */
-	const char *(*error_type)(void);	/* as Python calls it; borrowed */
+	const char *(*error_type)(void);	/* Python's; borrowed */
 
 	/* Between Python and handles; obj is a PyObject *. */
 	bool (*is_tensor)(void *obj);
@@ -173,8 +173,8 @@ struct ctt_api {
 			      void (*fn)(void *ctx, const struct ctt_change *),
 			      void *ctx);
 	/*
-	 * Flip every bit of the storages that were copied as such, see which of n
-	 * dense tensors change with them, and put the bits back.
+	 * Flip every bit of the storages that were copied as such, see which
+	 * of n dense tensors change with them, and put the bits back.
 	 */
 	int (*copier_follow)(ctt_copier c, const ctt *outs, size_t n,
 			     bool *follow);

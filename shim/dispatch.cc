@@ -130,7 +130,7 @@ std::unique_ptr<at::ObserverContext> on_call(const at::RecordFunction &fn)
 	for (const c10::IValue &v : fn.inputs()) {
 		if (!touches(v, current.device.type()))
 			continue;
-		// How PyTorch's CPU fallback begins, inside the kernel of the op.
+		// How PyTorch's CPU fallback begins, inside the op's kernel.
 		if (name->name == "aten::_to_cpu" && current.last) {
 			note(current.fell_back, *current.last);
 			break;

@@ -2,7 +2,7 @@
  * cts-manifest-py FILE
  *
  * Evaluates a manifest.py and prints, as one line of JSON, either
- * {"manifest":{…},"wrong":[["note","…"],…],"keys":[["capabilities.rng",12],…]} or
+ * {"manifest":{…},"wrong":[["note","…"],…],"keys":[["note",12],…]} or
  * {"error":…,"code":…}.  What can't be said in JSON is left out and is wrong.
  * A program of its own, so that cts-manifest need not load a Python.
  *

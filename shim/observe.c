@@ -26,7 +26,8 @@ static enum raised_kind kind_of(const char *type, const char *message)
 	static const char *const oom_text[] = {
 		"out of memory", "can't allocate memory", NULL };
 	static const char *const absent[] = {
-		"not implemented for", "is not implemented", "Could not run 'aten::",
+		"not implemented for", "is not implemented",
+		"Could not run 'aten::",
 		"not currently implemented", "not supported on",
 		"is not supported for", "not yet supported",
 		"is not currently supported", "is not yet implemented",
@@ -634,7 +635,8 @@ static void settle(const struct lab *lab)
 		PyErr_Clear();
 }
 
-static int run_dev(struct observation *o, struct side *s, const struct lab *lab, PyObject *fn,
+static int run_dev(struct observation *o, struct side *s,
+		   const struct lab *lab, PyObject *fn,
 		   PyObject *args, PyObject *kwargs, const struct how *how,
 		   struct err *e)
 {
@@ -836,7 +838,8 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 		return -1;
 	forgive_turned(&o->dev, &o->ref);
 	o->same = !how->no_values && same_sides(lab, &o->ref, &o->dev);
-	if (how->twice && !o->random && run_again(o, lab, fn, args, kwargs, how, e))
+	if (how->twice && !o->random &&
+	    run_again(o, lab, fn, args, kwargs, how, e))
 		return -1;
 	if (!o->same && !o->dev.raised)
 		observe_hp(o, lab, fn, args, kwargs, how);

@@ -41,12 +41,12 @@ struct side {
 	struct ctt_change *change;
 	size_t nchange, change_cap;
 	uint64_t turned;		/* inputs with another geometry since */
-	size_t *written;		/* inputs that are results, unreturned */
+	size_t *written;	/* inputs that are results, unreturned */
 	size_t nwritten, written_cap;
-	uint32_t *moved;		/* per input: its version counter's steps */
+	uint32_t *moved;	/* per input: its version counter's steps */
 	size_t nmoved;
-	char **alias;			/* per leaf: "in0", "in0=", "out1", "" */
-	size_t *follows;		/* outputs that a write to inputs changes */
+	char **alias;		/* per leaf: "in0", "in0=", "out1", "" */
+	size_t *follows;	/* outputs that a write to inputs changes */
 	size_t nfollows;
 	bool followed;			/* that was looked at */
 };
@@ -92,13 +92,13 @@ struct how {
 	bool fixed;		/* its results are known, whatever it draws */
 	bool no_values;		/* its results hold whatever memory held */
 	bool twice;		/* on the device, to see whether it repeats */
-	bool primed;		/* on the device after a call with other values */
+	bool primed;		/* there after a call with other values */
 	const struct recall *recall;	/* or NULL */
 };
 
 /*
- * Run fn(*args, **kwargs) on copies of the arguments, on the CPU and on the lab's
- * device.  0, or -1 with e set where the toolkit itself failed.
+ * Run fn(*args, **kwargs) on copies of the arguments, on the CPU and on the
+ * lab's device.  0, or -1 with e set where the toolkit itself failed.
  */
 int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    PyObject *args, PyObject *kwargs, const struct how *how,

@@ -49,7 +49,8 @@ int replay_init(struct replay *p, const struct lab *lab,
 void replay_release(struct replay *p);
 
 /*
- * Begin a case (borrowed until replay_end()) of that mode.  1 with its samples in *ret, a
+ * Begin a case (borrowed until replay_end()) of that mode.  1 with its samples
+ * in *ret, a
  * new list; 0 where they have to be made; -1 with e set where they have to come
  * from a golden corpus, which doesn't have them.
  */

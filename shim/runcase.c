@@ -170,8 +170,8 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 }
 
 /*
- * The entry's samples in that mode, made: a new list of tuples.  Those of a case
- * that is tried several times in turn are kept.
+ * The entry's samples in that mode, made: a new list of tuples.  Those of a
+ * case that is tried several times in turn are kept.
  */
 static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 			      const char *mode, struct err *e)
@@ -259,10 +259,10 @@ static bool written(const struct case_rec *c)
 
 /*
  * What is to be written of a sample.  Where the reference refuses inputs that
- * are meant to be valid and the device doesn't, there is nothing to compare with;
- * nor is there where a case written by hand goes wrong on both alike, which is a
- * slip in the case.  Where the reference takes inputs that are meant to be
- * refused, there is no sample.
+ * are meant to be valid and the device doesn't, there is nothing to compare
+ * with; nor is there where a case written by hand goes wrong on both alike,
+ * which is a slip in the case.  Where the reference takes inputs that are meant
+ * to be refused, there is no sample.
  */
 static int write_sample(struct runcase *r, const struct case_rec *c,
 			const struct form *v, int i,

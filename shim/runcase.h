@@ -22,7 +22,7 @@ struct runcase {
 	PyObject *health;	/* health.check, NULL: not known yet */
 	bool oom;		/* the device had no memory left in this case */
 	bool no_health;		/* it fails on a fresh device, too */
-	PyObject *kept;		/* samples of a case that comes again, or NULL */
+	PyObject *kept;		/* a case's samples that come again, or NULL */
 	char kept_id[CASE_ID_MAX];
 	const struct script *script;	/* write this instead; or NULL */
 	double t_import_s;

@@ -463,9 +463,9 @@ cp "$top/coverage/variants.jsonl" root/coverage/
 exits 3 'a wrong manifest' enum -m - <<<'{}'
 is "$(cat out)" '' 'no record'
 exits 4 'no such manifest' enum -m none.json
-sed '$d' inv | head -c -3 >cut
-exits 3 'a cut inventory' cts-enum --inventory cut -d cpu
-errline 'cut:6: the last line is cut' 'is named'
+sed '$d' inv | head -c -3 >short
+exits 3 'a cut inventory' cts-enum --inventory short -d cpu
+errline 'short:6: the last line is cut' 'is named'
 exits 3 'an empty one' cts-enum --inventory /dev/null -d cpu
 exits 4 'none' cts-enum --inventory none -d cpu
 done_testing

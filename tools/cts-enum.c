@@ -1,11 +1,11 @@
 /*
  * cts-enum: list what is to run on a device, and what is not and why.
  *
- * reads	a manifest, the tables in coverage/, the inventory of the installed
- *		PyTorch (asked once, then kept in a cache)
+ * reads	a manifest, the tables in coverage/, the inventory of the
+ *		installed PyTorch (asked once, then kept in a cache)
  * writes	one run record, then case and account records
- * exit		0 done, 1 nothing is left to run, 2 bad usage or a selection that
- *		matches nothing, 3 a wrong manifest, 4 environment
+ * exit		0 done, 1 nothing is left to run, 2 bad usage or a selection
+ *		that matches nothing, 3 a wrong manifest, 4 environment
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -478,7 +478,8 @@ int main(int argc, char **argv)
 		switch (c) {
 		case 'N': d.n = prog_int("count", optarg, 1, 1000000); break;
 		case 's':
-			d.rng = (uint64_t)prog_int("seed", optarg, 0, 1LL << 53);
+			d.rng = (uint64_t)prog_int("seed", optarg, 0,
+						   1LL << 53);
 			break;
 		case 'l': d.level = prog_int("level", optarg, 1, 8); break;
 		case 'c': d.max = prog_int("cases", optarg, 1, 1000); break;

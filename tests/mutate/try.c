@@ -417,7 +417,8 @@ static const char *missed(const struct trial *r, struct deeds did)
 		return did.vain ? "no_effect" : "not_reached";
 	if (rec_bool_opt(r->mutant, "advice", false))
 		return "permitted";
-	if (r->same == n && !r->blind && rec_bool_opt(r->mutant, "recorded", false))
+	if (r->same == n && !r->blind &&
+	    rec_bool_opt(r->mutant, "recorded", false))
 		return "no_effect";
 	return "survived";
 }

@@ -219,6 +219,16 @@ void boxed(const OperatorHandle &op, DispatchKeySet ks, c10::Stack *stack)
 		stack->push_back(std::move(v));
 }
 
+/* One kernel for every backend, of ops that PyTorch decomposes explicitly. */
+static bool composed(const c10::OperatorHandle &h)
+{
+	using K = DispatchKey;
+
+	return h.hasKernelForDispatchKey(K::CompositeExplicitAutograd) ||
+	    h.hasKernelForDispatchKey(
+		K::CompositeExplicitAutogradNonFunctional);
+}
+
 void register_ops()
 {
 	static const struct {
@@ -248,11 +258,8 @@ void register_ops()
 				continue;
 			bool has = h->hasKernelForDispatchKey(k.cpu);
 			if (k.cpu == DispatchKey::CPU)
-				has = has || ALSO.count(full) || own_for(name) ||
-				    h->hasKernelForDispatchKey(
-				        DispatchKey::CompositeExplicitAutograd) ||
-				    h->hasKernelForDispatchKey(DispatchKey::
-				        CompositeExplicitAutogradNonFunctional);
+				has = has || ALSO.count(full) ||
+				      own_for(name) || composed(*h);
 			if (!has)
 				continue;
 			lib->impl(full.substr(6).c_str(), f());

@@ -141,7 +141,8 @@ struct Hooks final : public at::PrivateUse1HooksInterface {
 	void resizePrivateUse1Bytes(const c10::Storage &storage,
 	    size_t n) const override
 	{
-		c10::DataPtr fresh = alloc_on(storage.device().index(), n, true);
+		c10::DataPtr fresh =
+			alloc_on(storage.device().index(), n, true);
 		size_t keep = std::min(n, storage.nbytes());
 
 		if (keep)

@@ -188,7 +188,8 @@ PyObject *py_stats(PyObject *, PyObject *arg)
 		Stats s = stats(d);
 		auto n = [](int64_t v) { return static_cast<long long>(v); };
 
-		return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L}",
+		return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,"
+				     "s:L,s:L,s:L,s:L,s:L}",
 		    "current", n(s.current), "peak", n(s.peak), "total",
 		    n(s.total), "freed", n(s.freed), "blocks", n(s.blocks),
 		    "peak_blocks", n(s.peak_blocks), "allocs", n(s.allocs),

@@ -158,7 +158,8 @@ std::string healthy(const OperatorHandle &op, Rule &rule, const Stack &args,
 		return r;
 	for (size_t i = 0; i < args.size(); i++)
 		if (s.writes(static_cast<int>(i))) {
-			if (!args[i].isTensor() || !args[i].toTensor().defined())
+			if (!args[i].isTensor() ||
+			    !args[i].toTensor().defined())
 				return r;
 			Tensor t = args[i].toTensor();
 			if (t.layout() != at::kStrided || t.is_quantized())

@@ -112,8 +112,10 @@ Tensor like_nested(const Tensor &t, DispatchKey key, Storage s)
 	auto from = static_cast<at::native::NestedTensorImpl *>(
 	    t.unsafeGetTensorImpl());
 
-	return at::detail::make_tensor<at::native::NestedTensorImpl>(std::move(s),
-	    DispatchKeySet({key, DispatchKey::AutogradNestedTensor}), t.dtype(), from->get_nested_sizes(),
+	return at::detail::make_tensor<at::native::NestedTensorImpl>(
+	    std::move(s),
+	    DispatchKeySet({key, DispatchKey::AutogradNestedTensor}), t.dtype(),
+	    from->get_nested_sizes(),
 	    from->get_nested_strides(), from->get_storage_offsets());
 }
 

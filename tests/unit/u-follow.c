@@ -21,7 +21,8 @@ int main(void)
 	if (pipe(fd))
 		return 1;
 	follow_init(&f, fd[0]);
-	put(fd[1], "{\"v\":1,\"kind\":\"obs\",\"outcome\":\"fail\"}\n{\"v\":1,");
+	put(fd[1],
+	    "{\"v\":1,\"kind\":\"obs\",\"outcome\":\"fail\"}\n{\"v\":1,");
 	put(fd[1], "\"kind\":\"verdict\",\"id\":\"a\",\"run\":\"\",");
 	put(fd[1], "\"outcome\":\"fail\"}\n");
 	put(fd[1], "not \"kind\":\"verdict\" at all\n\n");

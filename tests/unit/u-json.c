@@ -185,7 +185,8 @@ static void test_mutated(void)
 		good += j != NULL;
 		cJSON_Delete(j);
 	}
-	ok(good > 100 && good < 10000, "mutated text neither crashes nor leaks");
+	ok(good > 100 && good < 10000,
+	   "mutated text neither crashes nor leaks");
 }
 
 static void test_utf8(void)

@@ -34,7 +34,8 @@ static void test_claims(void)
 	if (!ok(m, "it is read"))
 		return;
 	is_int(manifest_dtype(m, "float32", "add"), CLAIM_YES, "true");
-	is_int(manifest_dtype(m, "torch.float32", "x"), CLAIM_YES, "by any name");
+	is_int(manifest_dtype(m, "torch.float32", "x"), CLAIM_YES,
+	       "by any name");
 	is_int(manifest_dtype(m, "int64", "add"), CLAIM_NO, "false");
 	is_int(manifest_dtype(m, "int8", "add"), CLAIM_ABSENT, "not listed");
 	is_int(manifest_dtype(m, "float3", "add"), CLAIM_ABSENT, "unknown");

@@ -39,7 +39,11 @@ static void parse(void *text)
 
 static void test_options(void)
 {
-	static const struct { const char *args; int rc; const char *err; } v[] = {
+	static const struct {
+		const char *args;
+		int rc;
+		const char *err;
+	} v[] = {
 		{ "", 10, "" }, { "-n", 11, "" }, { "-n -o f x", 17, "" },
 		{ "--output=f --dry-run", 13, "" }, { "-nof", 13, "" },
 		{ "--out f", 12, "" }, { "-- -n", 14, "" },
@@ -244,7 +248,8 @@ static void test_endings(void)
 		{ stdin_closed, 0, "", "a closed stdin can't be read" },
 		{ pipe_closed, 4, "cts-x: cannot write to stdout: "
 		  "Broken pipe\n", "a closed pipe is no signal" },
-		{ private_out, 0, "noise\n", "records have an fd of their own" },
+		{ private_out, 0, "noise\n",
+		  "records have an fd of their own" },
 		{ keep_rc, 1, "", "else the status is the tool's" },
 	};
 	char err[1000];

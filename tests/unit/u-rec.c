@@ -265,7 +265,8 @@ static void test_gzip(void)
 	int i, got;
 
 	for (i = 0; i < 5000; i++)
-		buf_addf(&text, "{\"v\":1,\"kind\":\"end\",\"id\":\"%d\"}\n", i);
+		buf_addf(&text, "{\"v\":1,\"kind\":\"end\",\"id\":\"%d\"}\n",
+			 i);
 	squeeze(&z, text.p, text.len);
 	r = open1(put("z", z.p, z.len));
 	is_int(count(r, &e), 5000, "gzip is read");
@@ -386,7 +387,8 @@ static void test_live_burst(void)
 	alarm(20);
 	for (i = 0; i < 20000; i++)
 		good += rec_next(r, &rec, &e);
-	is_int(good, 20001, "a burst of gzip comes whole, with no end in sight");
+	is_int(good, 20001,
+	       "a burst of gzip comes whole, with no end in sight");
 	alarm(0);
 	close(fds[1]);
 	rec_close(r);

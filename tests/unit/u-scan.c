@@ -88,7 +88,8 @@ static void check_against_json(void)
 {
 	static const char base[] = HEAD ",\"a\":[1,-2.5e+3,{\"b\":\"\\u00e9"
 		"\\n\xc3\xa9\"},true,null],\"n\":0}";
-	static const char bytes[] = "{}[]\",:\\/u019eE+-.tfn \t\x01\xc3\xa9\xff";
+	static const char bytes[] =
+		"{}[]\",:\\/u019eE+-.tfn \t\x01\xc3\xa9\xff";
 	char line[sizeof(base)];
 	size_t len, differ = 0, good = 0, at;
 	uint64_t seed = 1;
