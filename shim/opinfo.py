@@ -408,6 +408,10 @@ def cotangent(like, layout, n):
     if layout == "expanded" and t.dim():
         t = t.select(0, 0).unsqueeze(0) if t.shape[0] else t
         return t.to(like.device).expand(like.shape)
+    if layout == "offset" and t.numel():
+        room = torch.zeros(t.numel() + 3, dtype=t.dtype)
+        room[3:] = t.reshape(-1)
+        return room.to(like.device)[3:].view(t.shape)
     if layout == "stepped" and t.dim() and t.numel():
         wide = torch.zeros((*t.shape[:-1], 2 * t.shape[-1]), dtype=t.dtype)
         wide[..., ::2] = t
@@ -631,6 +635,7 @@ MODES = {
     "backward": with_gradients(),
     "backward_expanded": with_gradients("expanded"),
     "backward_stepped": with_gradients("stepped"),
+    "backward_offset": with_gradients("offset"),
     "gradgrad": with_gradients(order=2), "jvp": jvp,
 }
 

@@ -46,6 +46,8 @@ alone atan2 host_scalar error_unexpected \
 	'{"op":"atan2","if":{"arg":"other","host":true},"do":"throw"}'
 alone atan2 host_scalar_first error_unexpected \
 	'{"op":"atan2","if":{"arg":"self","host":true},"do":"throw"}'
+alone tanh backward_offset value \
+	'{"op":"tanh_backward","do":"no_offset","arg":0}'
 alone addcmul backward_subsets value '{"op":"addcmul","do":"grad_mask"}'
 
 # What is kept of the call before shows where that had other values.
