@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "json.h"
 #include "prog.h"
 #include "rec.h"
+#include "manifest.h"
 #include "sha256.h"
 #include "vocab.h"
 #include "xalloc.h"
@@ -212,7 +214,10 @@ static int build(const char *file, const char *option, const char *what,
 	argv[1] = xstrdup(option);
 	argv[2] = xstrdup(what);
 	rc = child_run(argv, fd, NULL, 0, e);
-	if (rc > 0)
+	if (rc == 128 + SIGALRM)
+		rc = err_set(e, EX_BADINPUT, "%s: its suites take more than "
+			     "two minutes to say what they have", what);
+	else if (rc > 0)
 		rc = err_set(e, EX_ENVIRON, "cts-exec %s ended with status "
 			     "%d", option, rc);
 	if (fchmod(fd, 0644) < 0 || close(fd) < 0 ||
@@ -285,11 +290,38 @@ static void add_note(struct inventory *inv, const char *text)
 	inv->notes[inv->nnotes++] = xstrdup(text);
 }
 
+/* A word that nobody knows would keep a case from running for good. */
+static int check_words(const cJSON *o, const char *folder, struct err *e)
+{
+	const char *cap = rec_str_opt(o, "capability", "inference");
+	const char *oracle = rec_str_opt(o, "oracle", "metadata");
+	const char *format = rec_str_opt(o, "container", NULL);
+	int64_t level = rec_int_opt(o, "level", 1);
+	struct buf b = BUF_INIT;
+	int rc;
+
+	if (!capability_find(cap))
+		buf_addf(&b, "unknown capability '%.60s'", cap);
+	else if (strcmp(oracle, "metadata"))
+		buf_addf(&b, "unknown oracle '%.60s', expected metadata",
+			 oracle);
+	else if (format && !manifest_container_known(format))
+		buf_addf(&b, "unknown container format '%.60s'", format);
+	else if (level < 1 || level > 8)
+		buf_addf(&b, "level %lld, expected 1 to 8", (long long)level);
+	rc = !b.len ? 0 : err_set(e, EX_BADINPUT, "%s/%s.py: case '%.100s': %s",
+				  folder, rec_str_opt(o, "suite", ""),
+				  rec_str_opt(o, "op", ""), b.p);
+	buf_release(&b);
+	return rc;
+}
+
 /* The lines of a folder's suites. */
 static int add_lines(struct inventory *inv, const char *text, size_t n,
 		     const char *folder, struct err *e)
 {
 	const char *end = text + n, *lf, *suite;
+	bool whole = false;
 	int rc = 0;
 	cJSON *o;
 
@@ -305,16 +337,23 @@ static int add_lines(struct inventory *inv, const char *text, size_t n,
 				     rec_str_opt(o, "message", ""));
 		} else if (!strcmp(rec_str_opt(o, "kind", ""), "suite_note")) {
 			add_note(inv, rec_str_opt(o, "message", ""));
+		} else if (!strcmp(rec_str_opt(o, "kind", ""), "suite_end")) {
+			whole = true;
 		} else if (suite_elsewhere(inv, suite, folder)) {
 			rc = err_set(e, EX_BADINPUT, "%s/%s.py:1: a suite is "
 				     "called '%s' already", folder, suite,
 				     suite);
 		} else if (*suite) {
+			rc = check_words(o, folder, e);
 			add_item(inv, o, suite);
 			inv->v[inv->n - 1].folder = folder;
 		}
 		cJSON_Delete(o);
 	}
+	/* A file that ends Python takes along what comes behind it. */
+	if (!rc && !whole)
+		rc = err_set(e, EX_BADINPUT, "%s: a suite in it ended Python",
+			     folder);
 	return rc;
 }
 

@@ -101,4 +101,7 @@ bool manifest_must_not_fall_back(const struct manifest *m, const char *op);
 int manifest_only_dtypes(struct manifest *m, char *const *dtypes, size_t n,
 			 struct err *e);
 
+/* Is there a container format of that name? */
+bool manifest_container_known(const char *name);
+
 #endif

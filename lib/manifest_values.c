@@ -180,6 +180,15 @@ static bool known_format(struct check *c, const char *path, const char *name)
 	return false;
 }
 
+bool manifest_container_known(const char *name)
+{
+	size_t i;
+
+	for (i = 0; formats[i] && strcmp(formats[i], name); i++)
+		;
+	return formats[i];
+}
+
 void check_formats(struct check *c, const char *path, const cJSON *item)
 {
 	const cJSON *x;

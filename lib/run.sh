@@ -27,8 +27,46 @@ die()
 # What this script itself can't write is no fault of the device.
 no_room()
 {
-	die 4 "cannot write in '$run'; make resume RUN=$run tries again"
+	die 4 "cannot write in '$run'; make resume RUN=$(quoted "$run") tries \
+again"
 }
+
+# one_of NAME WORD...: the variable is empty or one of the words.
+one_of()
+{
+	local name=$1 word
+	shift
+	for word in '' "$@"; do
+		[ "${!name-}" != "$word" ] || return 0
+	done
+	die 2 "$name is $(sed 's/ / or /' <<<"$*"), not '${!name}'"
+}
+
+# number NAME LEAST: the variable is empty or a whole number, not below LEAST.
+number()
+{
+	local value=${!1-}
+	[ -n "$value" ] || return 0
+	if [[ ! $value =~ ^[0-9]{1,9}$ ]] || [ "$((10#$value))" -lt "$2" ]; then
+		die 2 "$1 is a whole number from $2, not '$value'"
+	fi
+}
+
+# What would only be found out when workers fail over it.
+check_variables()
+{
+	one_of CONFIRM auto off
+	one_of ADAPTIVE auto off
+	one_of ISOLATE batch case
+	one_of KNOWN_CRASHES isolate off
+	number JOBS 1
+	number N 1
+	[[ -z ${TIMEOUT-} || $TIMEOUT =~ ^[0-9]{1,9}(\.[0-9]{1,3})?$ ]] ||
+		die 2 "TIMEOUT is a number of seconds, not '$TIMEOUT'"
+}
+
+# A path as it can be typed.
+quoted() { printf '%q' "$1"; }
 
 # seconds SINCE: from an $EPOCHREALTIME until now.
 seconds()
@@ -304,6 +342,17 @@ sample_memory()
 	done
 }
 
+# watch_terminal: a terminal that goes tells its session's leader alone; where
+# that is make, which waits for us, nobody tells us.
+watch_terminal()
+{
+	trap 'exit 0' TERM
+	while alive $$ && [ -t 2 ]; do
+		sleep 1 & wait $!
+	done
+	kill -HUP $$ 2>/dev/null || :
+}
+
 # earlier: which cases died in earlier runs like this one, for the workers.
 earlier()
 {
@@ -312,7 +361,6 @@ earlier()
 	case ${ADAPTIVE:-auto} in
 	auto) ;;
 	off) return 0 ;;
-	*) die 2 "ADAPTIVE is auto or off, not '$ADAPTIVE'" ;;
 	esac
 	[ -d "$dir" ] || return 0
 	torch=$(of_kind run <"$run/stream.jsonl" | head -n 1 |
@@ -342,22 +390,31 @@ execute()
 	sample_memory 9>&- &
 	helpers+=($!)
 	if [ -t 2 ]; then
+		watch_terminal 9>&- &
+		helpers+=($!)
 		"$bin/cts-report" --follow "$total" "$3" >&2 9>&- &
 		helpers+=($!)
 	fi
 	# A worker that fails has met the end of the world, not a bad case.
+	# To stop at a lost terminal is for us to say, not for parallel.
 	how=(--will-cite --pipe --round-robin -N 4 --jobs "$jobs"
 		--halt "now,fail=1" --joblog "$run/joblog.tsv")
 	if [ -z "${HOSTS-}" ]; then
-		setpriv --pdeathsig KILL parallel "${how[@]}" --ungroup \
-			bash lib/run.sh worker <"$2" 9>&- &
+		(
+			trap '' HUP
+			exec setpriv --pdeathsig KILL parallel "${how[@]}" \
+				--ungroup bash lib/run.sh worker
+		) <"$2" 9>&- &
 	else
 		for name in "${remote_vars[@]}"; do
 			[ -z "${!name-}" ] || how+=(--env "$name")
 		done
-		setpriv --pdeathsig KILL parallel "${how[@]}" --line-buffer \
-			--sshlogin "$HOSTS" --workdir "$top" \
-			bash lib/run.sh remote <"$2" >>"$3" 9>&- &
+		(
+			trap '' HUP
+			exec setpriv --pdeathsig KILL parallel "${how[@]}" \
+				--line-buffer --sshlogin "$HOSTS" \
+				--workdir "$top" bash lib/run.sh remote
+		) <"$2" >>"$3" 9>&- &
 	fi
 	job=$!
 	wait "$job" || rc=$?
@@ -384,7 +441,6 @@ run_cases()
 	case ${CONFIRM:-auto} in
 	auto) ;;
 	off) return 0 ;;
-	*) die 2 "CONFIRM is auto or off, not '$CONFIRM'" ;;
 	esac
 	bad_cases "$run/stream.jsonl" >"$run/.cases"
 	[ -s "$run/.cases" ] || return 0
@@ -408,7 +464,10 @@ finish()
 	[ -z "$stopped" ] && [ "$worst" -eq 0 ] || report+=(--partial)
 	add_opt report --baseline "${BASELINE-}"
 	add_opt report --waivers "${WAIVERS-}"
-	[ -z "${REPORT_SKIPS-}" ] || report+=(--skips)
+	case ${REPORT_SKIPS-} in
+	"" | 0 | no | off) ;;
+	*) report+=(--skips) ;;
+	esac
 	"$bin/cts-report" "${report[@]}" "$run" || rc=$?
 	if [ -f "$run/summary.json" ] &&
 	    jq -e .complete "$run/summary.json" >/dev/null; then
@@ -419,9 +478,11 @@ finish()
 	fi
 	point_latest
 	if [ -n "$stopped" ]; then
-		die 130 "stopped; make resume RUN=$run goes on from here"
+		die 130 "stopped; make resume RUN=$(quoted "$run") goes on from \
+here"
 	elif [ "$worst" -ne 0 ]; then
-		die "$worst" "a worker failed; make resume RUN=$run tries again"
+		die "$worst" "a worker failed; make resume RUN=$(quoted "$run") tries \
+again"
 	fi
 	return "$rc"
 }
@@ -434,7 +495,7 @@ do_run()
 	enumerate
 	name_run
 	hold
-	of_kind case <"$run/stream.jsonl" >"$run/.cases"
+	of_kind case <"$run/stream.jsonl" >"$run/.cases" || no_room
 	run_cases || rc=$?
 	finish "$rc"
 }
@@ -448,7 +509,8 @@ do_resume()
 	family=$(basename "$(dirname "$(realpath "$run")")")
 	family=${family%_history}
 	case $s in
-	*.gz) die 2 "'$run' is complete; make rerun FROM=$run runs failures" ;;
+	*.gz) die 2 "'$run' is complete; make rerun FROM=$(quoted "$run") \
+runs failures" ;;
 	esac
 	[ -n "${GOLDEN-}" ] || [ -z "$(of_kind run <"$s" |
 		sed -n '/"reference":"golden: /p')" ] ||
@@ -540,7 +602,10 @@ do_triage()
 	from=$(find_run "${RUN-}" RUN)
 	family=none
 	old=$(mktemp)
+	# shellcheck disable=SC2064	# as it is now
+	trap "rm -f '$old'" EXIT
 	read_stream "$(stream_of "$from")" >"$old"
+	bad_cases "$old" | grep -q . || die 2 "there is nothing bad in '$from'"
 	export ISOLATE=case
 	for ((i = 1; i <= n; i++)); do
 		run=$from/triage/$i
@@ -558,7 +623,6 @@ do_triage()
 	"$bin/cts-isolate" --triage \
 		--candidates "$from/known-crash-candidates.jsonl" \
 		"$old" "${again[@]}" >"$from/triage.jsonl"
-	rm -f "$old"
 	scripts "$from"
 	jq -r '[.class, .rate, .outcome, .id] | @tsv' "$from/triage.jsonl" |
 		sort | column -t -s $'\t'
@@ -697,6 +761,7 @@ $run/report.md"
 }
 
 verb=${1-}
+check_variables
 case $verb in
 run) do_run ;;
 validate) do_validate ;;

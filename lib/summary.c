@@ -89,6 +89,7 @@ static void release_facts(struct summary *s)
 	free(s->corpus_note);
 	free(s->seed);
 	free(s->note);
+	free(s->own_manifest);
 	free(s->input_error);
 	cJSON_Delete(s->stages);
 }

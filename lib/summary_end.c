@@ -209,8 +209,13 @@ const char *summary_why(const struct sum_case *c)
 void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 		      struct buf *out)
 {
-	buf_addstr(out, "make run DEVICE=");
-	text_shell(out, s->device ? s->device : "cpu");
+	if (s->own_manifest) {
+		buf_addstr(out, "make run MANIFEST=");
+		text_shell(out, s->own_manifest);
+	} else {
+		buf_addstr(out, "make run DEVICE=");
+		text_shell(out, s->device ? s->device : "cpu");
+	}
 	buf_addstr(out, " CASE=");
 	text_shell(out, summary_id(s, c));
 	if (s->seed) {

@@ -12,6 +12,10 @@ DTYPES = sorted({d for d in vars(torch).values()
                  if isinstance(d, torch.dtype)}, key=str)
 
 
+class Skipped(Exception):
+    """Nobody can have it."""
+
+
 class Unavailable(Exception):
     """The device's Python module has nothing of the kind."""
 
@@ -159,6 +163,8 @@ def nested(device):
 
 
 def named_tensor(device):
+    if not hasattr(torch.Tensor, "refine_names"):
+        raise Skipped("this PyTorch has no named tensors")
     x = torch.ones(2, 3).to(device).refine_names("N", "C")
     assert x.sum("C").names == ("N",), "names lost"
 
@@ -258,6 +264,8 @@ def attempt(fn, *args):
     """(status, note) of one probe."""
     try:
         return "ok", fn(*args) or ""
+    except Skipped as e:
+        return "skipped", str(e)
     except Unavailable as e:
         return "unavailable", str(e)
     except NotImplementedError as e:

@@ -558,13 +558,14 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	know_health(r);
 	tidy_begin(r->lab, c);
 	r->oom = false;
+	/* Making samples may run what the manifest names: it can end here. */
+	if (write_start(r, c, e))
+		return -1;
 	list = get_samples(r, c, v->mode, &why);
 	if (!list && why.code == EX_BADINPUT) {
 		*e = why;
 		return -1;
 	}
-	if (write_start(r, c, e))
-		goto out;
 	if (!list)
 		return write_end(r, c, 0, &why, t0, e);
 	done = all_samples(r, c, v, list, e);
@@ -579,8 +580,7 @@ int runcase(struct runcase *r, const struct case_rec *c, struct err *e)
 	/* A corpus that takes no more costs time, not results. */
 	if (!rc)
 		replay_end(&r->replay, c->only < 0, NULL);
-out:
-	Py_XDECREF(list);
+	Py_DECREF(list);
 	return rc;
 }
 

@@ -242,8 +242,14 @@ def inventory():
 
 
 def inventory_of(folder):
-    """The cases of such a folder, and the files that have none; or one record
-    that says what is wrong."""
+    """The cases of such a folder, and the files that have none, or one record
+    that says what is wrong; then a record that says that this was all."""
+    yield from parts_of(folder)
+    yield json.dumps({"v": 1, "kind": "suite_end", "id": "", "run": ""},
+                     separators=(",", ":"))
+
+
+def parts_of(folder):
     own = set(cases)
     try:
         load_extra(folder)

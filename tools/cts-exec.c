@@ -18,6 +18,9 @@
 #include "xalloc.h"
 #include "zygote.h"
 
+/* Seconds that suites may take to say what they have. */
+#define SUITES_PATIENCE 120
+
 static const char usage_text[] =
 "usage: cts-exec [-d DEVICE] [--blobs DIR] [--no-trace] [--corpus DIR |\n"
 "                --record FILE | --golden FILE] [FILE...]\n"
@@ -380,6 +383,8 @@ static void settle_auto(struct exec *x)
 /* Everything but running cases. */
 static int tell(struct exec *x, struct err *e)
 {
+	if (x->suites)
+		alarm(SUITES_PATIENCE);
 	settle_auto(x);
 	if (x->suites)
 		return inventory_suites(x->suites, x->out, e);

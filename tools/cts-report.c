@@ -19,6 +19,7 @@
 
 #include "baseline.h"
 #include "follow.h"
+#include "manifest.h"
 #include "outfile.h"
 #include "prog.h"
 #include "report.h"
@@ -211,6 +212,45 @@ static int read_stages(struct summary *s, const struct opts *o,
 	return rc;
 }
 
+/* The text of the device's template, narrowed as m says it was: in *b. */
+static bool template_text(const struct manifest *m, struct buf *b)
+{
+	const cJSON *x, *only = cJSON_GetObjectItemCaseSensitive(
+					manifest_json(m), "only_dtypes");
+	struct manifest *t = manifest_for_device(manifest_device(m), NULL);
+	char *names[64];
+	size_t n = 0;
+
+	cJSON_ArrayForEach(x, only)
+		if (n < 64 && cJSON_IsString(x))
+			names[n++] = x->valuestring;
+	if (t && (!n || manifest_only_dtypes(t, names, n, NULL) == 0))
+		manifest_write(t, b);
+	manifest_free(t);
+	return b->len;
+}
+
+/* A run with a manifest of its own is repeated with that. */
+static void own_manifest(struct summary *s)
+{
+	char *path = xasprintf("%s/manifest.json", s->from);
+	struct buf text = BUF_INIT, usual = BUF_INIT;
+	struct findings f = { 0 };
+	struct manifest *m = access(path, R_OK) ? NULL :
+			     manifest_load(path, &f, NULL);
+
+	if (m) {
+		manifest_write(m, &text);
+		if (!template_text(m, &usual) || strcmp(text.p, usual.p))
+			s->own_manifest = xstrdup(path);
+	}
+	manifest_free(m);
+	findings_release(&f);
+	buf_release(&text);
+	buf_release(&usual);
+	free(path);
+}
+
 static int do_report(const struct opts *o, char *const *runs, size_t n)
 {
 	struct buf oracle = BUF_INIT, probes = BUF_INIT;
@@ -246,6 +286,8 @@ static int do_report(const struct opts *o, char *const *runs, size_t n)
 	/* Where it is on this machine is nobody else's affair. */
 	if (n == 1 && *runs[0] != '/' && strcmp(runs[0], "-"))
 		s.from = runs[0];
+	if (s.from)
+		own_manifest(&s);
 	r.waivers = o->waivers ? &w : NULL;
 	if (o->baseline) {
 		baseline_compare(&base, &s, &then);
