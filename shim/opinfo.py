@@ -16,6 +16,7 @@ from torch.testing._internal.opinfo.core import (
 
 import derive
 import suite
+from suite import tensors
 
 warnings.simplefilter("ignore")
 
@@ -113,16 +114,6 @@ def fresh_samples(entry, dtype, n):
     except Exception:
         pass
     return batch
-
-
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (tuple, list)):
-        return []
-    return [t for v in value for t in tensors(v)]
 
 
 def outcome(entry, sample, shift):

@@ -177,14 +177,15 @@ def load_extra(folder):
     loaded.add(folder)
 
 
-def tensors_in(value):
+def tensors(value):
+    """The tensors in nested arguments or results, in order."""
     if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from tensors_in(tuple(value.values()))
-    elif isinstance(value, (tuple, list)):
-        for v in value:
-            yield from tensors_in(v)
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (tuple, list)):
+        return []
+    return [t for v in value for t in tensors(v)]
 
 
 def extent(samples):
@@ -192,7 +193,7 @@ def extent(samples):
     which is what limits of memory are held against."""
     one = total = 0
     for values in samples:
-        sizes = [t.numel() for t in tensors_in(values)]
+        sizes = [t.numel() for t in tensors(values)]
         one = max([one, *sizes])
         total = max(total, sum(sizes))
     return [one, total]

@@ -5,7 +5,7 @@ import inspect
 
 import torch
 from torch.testing._internal.common_modules import module_db
-from suite import case
+from suite import case, tensors
 
 FEW = 6             # of a module's inputs
 
@@ -20,16 +20,6 @@ def called(module, training):
                                          dict(kwargs))
         return out, gradients(out, (held, args, kwargs))
     return run
-
-
-def tensors(value):
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (tuple, list)):
-        return []
-    return [t for v in value for t in tensors(v)]
 
 
 def gradients(out, held):
