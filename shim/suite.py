@@ -87,10 +87,11 @@ def lacks(path):
 def case(op, dtypes=("float32",), level=2, capability="inference",
          oracle=None, mb=0, tags=(), container=None, devices=1, needs=None):
     """Declare a case.  dtypes may be a function that gives them, for what takes
-    time to find out: it is asked when the inventory is made.  oracle "metadata": values are not compared; mb: memory
-    that it needs, where that is much; tags: words that cts-enum -k selects by;
-    container: the format that the manifest must claim; devices: how many must
-    be there; needs: what PyTorch must have, such as "Tensor.refine_names"."""
+    time to find out: it is asked when the inventory is made.  oracle
+    "metadata": values are not compared; mb: memory that it needs, where that
+    is much; tags: words that cts-enum -k selects by; container: the format that
+    the manifest must claim; devices: how many must be there; needs: what
+    PyTorch must have, such as "Tensor.refine_names"."""
     tags = check_tags(dict(tags))
     absent = needs is not None and lacks(needs)
     if not callable(dtypes):
