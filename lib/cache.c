@@ -61,7 +61,7 @@ void cache_add_suites(struct buf *b, const char *folder)
 char *cache_dir(char **torch, struct err *e)
 {
 	static const char *const asking[] = {
-		"opinfo", "derive", "suite",
+		"opinfo", "aten", "derive", "suite",
 	};
 	struct buf b = BUF_INIT;
 	char *path, *root, *dir = NULL, hex[65], safe[80];

@@ -176,6 +176,8 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 	c->adapter = v;
 	if (opt_str(o, "suite_dir", &c->suite_dir, e) ||
 	    opt_str(o, "decoder", &c->decoder, e) ||
+	    opt_str(o, "via", &c->via, e) ||
+	    opt_str(o, "called", &c->called, e) ||
 	    opt_str(o, "memory_mode", &c->memory_mode, e))
 		return -1;
 	if (c->memory_mode && memory_mode_find(c->memory_mode) < 0)
@@ -271,6 +273,10 @@ void case_write(struct jw *w, const struct case_rec *c)
 		jw_kstr(w, "suite_dir", c->suite_dir);
 	if (c->decoder)
 		jw_kstr(w, "decoder", c->decoder);
+	if (c->via)
+		jw_kstr(w, "via", c->via);
+	if (c->called)
+		jw_kstr(w, "called", c->called);
 	if (c->only >= 0)
 		jw_kint(w, "sample", c->only);
 	if (c->edits) {

@@ -32,6 +32,9 @@ struct case_rec {
 	int cleanup_mb;			/* in use: empty caches; 0: never */
 	const char *suite_dir;		/* where its suite is; NULL: suites/ */
 	const char *decoder;		/* "module:function", or NULL */
+	const char *via;		/* entry whose samples call the op, an
+					   overload; or NULL */
+	const char *called;		/* what it is judged as; NULL: op */
 	bool isolate;			/* a process of its own */
 	const cJSON *edits;		/* strings, of docs/repro.md: how its
 					   sample is made smaller; or NULL */

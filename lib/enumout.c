@@ -300,6 +300,7 @@ static int write_fresh(struct sink *out, const struct enumout *o,
 		.samples = o->samples >= 0 ? o->samples :
 			   x->item->written ? 0 : manifest_max_samples(m),
 		.backend_import = manifest_imports(m),
+		.via = x->item->via, .called = x->item->called,
 	};
 	size_t start = out->b.len;
 	struct jw w;

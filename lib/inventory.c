@@ -124,7 +124,7 @@ static double element_count(const cJSON *list, int i)
 static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 {
 	const cJSON *tags, *size;
-	const char *op = rec_str_opt(o, "op", "");
+	const char *op = rec_str_opt(o, "op", ""), *name;
 	struct item *it;
 	int i;
 
@@ -133,7 +133,9 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	memset(it, 0, sizeof(*it));
 	it->suite = xstrdup(rec_str_opt(o, "suite", suite));
 	it->op = xstrdup(op);
-	it->name = xstrndup(op, strcspn(op, ":"));
+	/* "div:floor_rounding" is a div, and so is the overload "div_.Scalar". */
+	name = rec_str_opt(o, "called", op);
+	it->name = xstrndup(name, strcspn(name, ":"));
 	it->aten = copy_opt(o, "aten");
 	for (i = 0; i < ITEM_NFLAGS; i++)
 		if (rec_bool_opt(o, flags[i].key, false))
@@ -150,6 +152,8 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->capability = copy_opt(o, "capability");
 	it->oracle = copy_opt(o, "oracle");
 	it->container = copy_opt(o, "container");
+	it->via = copy_opt(o, "via");
+	it->called = copy_opt(o, "called");
 	it->written = !strcmp(rec_str_opt(o, "kind", ""), "suite");
 	tags = cJSON_GetObjectItemCaseSensitive(o, "tags");
 	for (i = 0; tags && i < ITEM_NTAGS; i++)
@@ -425,6 +429,8 @@ void inventory_release(struct inventory *inv)
 		free(inv->v[i].capability);
 		free(inv->v[i].oracle);
 		free(inv->v[i].container);
+		free(inv->v[i].via);
+		free(inv->v[i].called);
 		for (k = 0; k < ITEM_NTAGS; k++)
 			free(inv->v[i].tags[k]);
 	}

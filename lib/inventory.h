@@ -54,6 +54,8 @@ struct item {
 	char *tags[ITEM_NTAGS];	/* NULL: says nothing */
 	bool written;		/* by hand, with all its samples meant */
 	char *container;	/* format that it needs, or NULL */
+	char *via;		/* entry on whose way an overload is, or NULL */
+	char *called;		/* what it is judged as, or NULL: by its op */
 	const char *folder;	/* of its suite, NULL: suites/ */
 };
 

@@ -166,7 +166,8 @@ static void judge(struct planned *x, struct tables *t,
 		  const struct manifest *m, const struct selection *s,
 		  const struct variant *v)
 {
-	const char *op = x->item->op;
+	/* What is claimed of an op is claimed of its overloads. */
+	const char *op = x->item->called ? x->item->called : x->item->op;
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
 	double mb = v->mb > x->item->mb ? v->mb : x->item->mb;
@@ -183,6 +184,8 @@ static void judge(struct planned *x, struct tables *t,
 	if (x->reason)
 		return;
 	c = op_claim(t, m, op);
+	if (x->item->called && manifest_op(m, x->item->op) == CLAIM_NO)
+		c = CLAIM_NO;
 	if (c != CLAIM_YES) {
 		x->reason = c == CLAIM_NO ? "op_excluded" : "op_not_listed";
 		x->claim = c == CLAIM_NO ? "skip_ops" : "supported_ops";

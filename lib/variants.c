@@ -16,6 +16,7 @@ struct line {
 	unsigned needs, without;
 	int set;		/* enum item_set */
 	bool has_op, has_except;
+	bool overloads;		/* for those of the dispatcher, no others */
 	struct pyre op, except;
 	uint64_t classes;	/* dtypes of those classes */
 	const cJSON *one_of;
@@ -112,6 +113,7 @@ static int read_line(struct line *l, struct err *e)
 	l->var.reason = rec_str_opt(o, "reason", "");
 	l->var.level = (int)rec_int_opt(o, "level", 1);
 	l->var.devices = (int)rec_int_opt(o, "devices", 1);
+	l->overloads = rec_bool_opt(o, "overloads", false);
 	l->var.mb = (long)rec_int_opt(o, "mb", 0);
 	l->set = item_set_find(rec_str_opt(o, "dtypes_of", "forward"));
 	if (l->set < 0)
@@ -206,7 +208,8 @@ uint64_t variants_dtypes(const struct variants *v, size_t i,
 	uint64_t bits, bit;
 	const cJSON *x;
 
-	if ((it->flags & l->needs) != l->needs || (it->flags & l->without) ||
+	if (l->overloads != !!it->via ||
+	    (it->flags & l->needs) != l->needs || (it->flags & l->without) ||
 	    (l->has_op && !pyre_search(&l->op, it->op)) ||
 	    (l->has_except && pyre_search(&l->except, it->op)))
 		return 0;

@@ -344,6 +344,7 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 	if (device_find(d, root, device, e))
 		return -1;
 	a->count = -2;
+	a->reference = !strcmp(d->name, "cpu");
 	a->asked = xstrdup(device);
 	a->how = text_of(d, imports, override);
 	if (override && device_override(d, override, e))
@@ -359,7 +360,8 @@ int adapter_open(struct adapter *a, const char *root, const char *device,
 	adapter_environ(d);
 	if (import_all(d, imports, e) ||
 	    check_name(d, root, e) ||
-	    find_call(&a->sync, d, d->sync, "synchronize", NULL, e) ||
+	    ((!a->reference || d->sync) &&
+	     find_call(&a->sync, d, d->sync, "synchronize", NULL, e)) ||
 	    find_call(&a->seed, d, d->seed, "manual_seed_all", "manual_seed",
 		      e) ||
 	    find_extra(&a->ask_count, d, d->count, "device_count", override,

@@ -10,6 +10,7 @@
 #include "py.h"
 
 struct adapter {
+	bool reference;		/* the CPU: nothing to wait for, or to lose */
 	struct device dev;
 	char *asked;		/* the device string it was opened with */
 	char *how;		/* what it was opened with beside: text */

@@ -230,6 +230,7 @@ const ctt_api table = {
 	ctt_copier_follow, ctt_copier_bytes,
 	ctt_copier_free, cpu_seed, cpu_rng_mark, cpu_rng_moved,
 	ctt_trace_begin, ctt_trace_end, ctt_overloads,
+	ctt_overload_find, ctt_boxed_call, ctt_record_begin, ctt_record_end,
 };
 
 } // namespace

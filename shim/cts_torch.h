@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 5
+#define CTT_ABI 6
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -200,6 +200,25 @@ struct ctt_api {
 	int (*overloads)(const char *device,
 			 void (*fn)(void *ctx, const struct ctt_overload *),
 			 void *ctx);
+
+	/* One of them by its name, "add.Tensor"; NULL: there is none. */
+	const void *(*overload)(const char *name);
+
+	/*
+	 * Call it with a stack of values, as the dispatcher itself does.  args
+	 * is a tuple, kwargs a dict or NULL: no Python code runs.  A new
+	 * reference, or NULL with the exception set that PyTorch sets.
+	 */
+	void *(*boxed)(const void *overload, void *args, void *kwargs);
+
+	/*
+	 * From here to record_end(), keep copies of what overloads are called
+	 * with on the CPU, once each: those named "only", NULL: all.
+	 * record_end() gives a new list of (name, args, kwargs), or NULL with
+	 * an exception set.
+	 */
+	int (*record_begin)(const char *only);
+	void *(*record_end)(void);
 };
 
 /* The one exported symbol: NULL where abi is not CTT_ABI. */

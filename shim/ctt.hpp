@@ -5,6 +5,7 @@
 #include <torch/csrc/python_headers.h>
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/core/operator_name.h>
 #include <exception>
 #include <string>
 #include "cts_torch.h"
@@ -27,6 +28,13 @@ void fill_pattern(at::Tensor &t);
 
 // t's elements where they can be looked at, or an exception.
 at::Tensor to_host(const at::Tensor &t);
+
+// "aten::add.Tensor"
+inline std::string full_name(const c10::OperatorName &n)
+{
+	return n.overload_name.empty() ? n.name :
+		n.name + "." + n.overload_name;
+}
 
 // Run body; 0, or -1 with the message and type kept for ctt_api.error().
 template <typename F> int guarded(F &&body) noexcept
@@ -66,3 +74,7 @@ int ctt_trace_begin(const char *device);
 int ctt_trace_end(void (*fn)(void *, const char *, const char *), void *ctx);
 int ctt_overloads(const char *device,
 		  void (*fn)(void *, const ctt_overload *), void *ctx);
+const void *ctt_overload_find(const char *name);
+void *ctt_boxed_call(const void *overload, void *args, void *kwargs);
+int ctt_record_begin(const char *only);
+void *ctt_record_end();

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+using ctt_detail::full_name;
 using ctt_detail::guarded;
 
 namespace {
@@ -82,12 +83,6 @@ const char *surface_of(const c10::OperatorHandle &op)
 	if (op.hasTag(at::Tag::nondeterministic_seeded))
 		return "random";
 	return tensor_in ? "functional" : "factory";
-}
-
-std::string full_name(const c10::OperatorName &n)
-{
-	return n.overload_name.empty() ? n.name :
-		n.name + "." + n.overload_name;
 }
 
 // What trace_begin() set up and the callback fills.

@@ -66,7 +66,7 @@ static void add_capability(struct buf *out)
 
 char *identity_new(const struct lab *lab)
 {
-	static const char *const samples[] = { "shim/opinfo.py",
+	static const char *const samples[] = { "shim/opinfo.py", "shim/aten.py",
 		"shim/derive.py", "shim/suite.py", NULL };
 	static const char *const engine[] = { "shim/*.c", "shim/*.cc",
 		"shim/*.py", "coverage/host-args.jsonl", NULL };

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include "boxed.h"
 #include "crash.h"
 #include "prog.h"
 #include "xalloc.h"
@@ -103,7 +104,8 @@ int lab_open(struct lab *lab, const struct device *dev, struct err *e)
 	Py_DECREF(torch);
 	lab->torch = string_attr("torch", "__version__");
 	lab->python = xstrndup(Py_GetVersion(), strcspn(Py_GetVersion(), " "));
-	if (load_shim(lab, e) || call_types_init(&lab->types, e))
+	if (load_shim(lab, e) || boxed_init(lab->api, e) ||
+	    call_types_init(&lab->types, e))
 		return -1;
 	return 0;
 }

@@ -262,24 +262,38 @@ def accelerator():
         return {}
 
 
+def line_of(record):
+    return json.dumps(record, separators=(",", ":"))
+
+
 def described(key):
     global asked
     asked = {}
     suite.seed(0)
-    return json.dumps(describe(entries[key]), separators=(",", ":"))
+    return line_of(describe(entries[key]))
+
+
+def surveyed(source):
+    import aten
+    suite.seed(0)
+    return source[0], aten.survey(*source)
 
 
 def inventory():
     """The lines of the inventory, first the PyTorch that it is of."""
-    yield json.dumps({"v": 1, "kind": "torch", "id": "", "run": "",
-                      "version": torch.__version__,
-                      "python": platform.python_version(),
-                      "dtypes": sorted({short(d) for d in vars(torch).values()
-                                        if isinstance(d, torch.dtype)}),
-                      **accelerator()}, separators=(",", ":"))
+    import aten     # which imports this
+    yield line_of({"v": 1, "kind": "torch", "id": "", "run": "",
+                   "version": torch.__version__,
+                   "python": platform.python_version(),
+                   "dtypes": sorted({short(d) for d in vars(torch).values()
+                                     if isinstance(d, torch.dtype)}),
+                   **accelerator()})
+    aten.surface()      # once, before the processes part
     # A core each: nothing here depends on what was asked before.
     with multiprocessing.get_context("fork").Pool() as pool:
         yield from pool.imap(described, sorted(entries), 8)
+        surveys = dict(pool.imap(surveyed, sorted(aten.sources().items()), 8))
+    yield from map(line_of, aten.items(surveys))
     yield from suite.inventory()
 
 
@@ -644,9 +658,13 @@ def function(key, dtype, mode):
     return MODES[mode](find(key), getattr(torch, dtype))[0]
 
 
-def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None):
+def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None,
+            via=None):
     """[(callable, args, kwargs, random, own), …] of an entry; at most limit,
     0: all.  own: the callable is that sample's, not the entry's."""
+    if name == "aten":
+        import aten
+        return aten.samples(key, via, dtype, n, limit)
     if name != "opinfo":
         return suite.samples(name, key, dtype, mode, n, limit, folder,
                              decoder)

@@ -29,13 +29,15 @@ int replay_init(struct replay *p, const struct lab *lab,
 	if (freeze_types_init(&p->types, e))
 		return -1;
 	p->function = py_attr("opinfo", "function", e);
-	return p->function ? 0 : -1;
+	p->overload = p->function ? py_attr("boxed", "find", e) : NULL;
+	return p->overload ? 0 : -1;
 }
 
 void replay_release(struct replay *p)
 {
 	freeze_types_release(&p->types);
 	Py_CLEAR(p->function);
+	Py_CLEAR(p->overload);
 	buf_release(&p->in);
 	buf_release(&p->in_hp);
 	buf_release(&p->samples);
@@ -121,8 +123,10 @@ static PyObject *get_samples(struct replay *p, struct wire *in, PyObject *fn)
 
 static PyObject *play(struct replay *p, const char *mode, struct wire *in)
 {
-	PyObject *fn = PyObject_CallFunction(p->function, "sss", p->c->op,
-					     p->c->dtype, mode);
+	PyObject *fn = p->c->via ?
+		PyObject_CallFunction(p->overload, "s", p->c->op) :
+		PyObject_CallFunction(p->function, "sss", p->c->op,
+				      p->c->dtype, mode);
 	PyObject *list = fn ? get_samples(p, in, fn) : NULL;
 
 	PyErr_Clear();
@@ -158,7 +162,7 @@ int replay_begin(struct replay *p, const struct case_rec *c,
 	if (!p->corpus)
 		return 0;
 	p->state = REPLAY_LIVE;
-	if (strcmp(c->suite, "opinfo"))
+	if (strcmp(c->suite, "opinfo") && strcmp(c->suite, "aten"))
 		return 0;
 	p->state = REPLAY_RECORDS;
 	if (!look_up(p, "", &p->in))

@@ -29,6 +29,7 @@ struct replay {
 	const struct lab *lab;
 	struct freeze_types types;
 	PyObject *function;	/* opinfo.function */
+	PyObject *overload;	/* boxed.find */
 	struct recall recall;
 	/* Of the case under way: */
 	enum replay_state state;

@@ -180,10 +180,10 @@ static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 
 	if (c->attempt && r->kept && !strcmp(r->kept_id, c->id))
 		return Py_NewRef(r->kept);
-	list = PyObject_CallFunction(r->samples, "ssssKizz", c->suite, c->op,
+	list = PyObject_CallFunction(r->samples, "ssssKizzz", c->suite, c->op,
 		c->dtype, mode,
 		(unsigned long long)seed_for_case(c->id, c->seed),
-		c->samples, c->suite_dir, c->decoder);
+		c->samples, c->suite_dir, c->decoder, c->via);
 	if (c->attempt && list) {
 		Py_XSETREF(r->kept, Py_NewRef(list));
 		snprintf(r->kept_id, sizeof(r->kept_id), "%s", c->id);
@@ -244,6 +244,8 @@ static const char *called_name(struct runcase *r, const struct case_rec *c,
 {
 	PyObject *name = NULL;
 
+	if (c->called)
+		return c->called;
 	if (strcmp(c->suite, "opinfo"))
 		name = PyDict_GetItemWithError(r->called,
 					       PyTuple_GET_ITEM(sample, 0));
@@ -481,7 +483,7 @@ static void know_health(struct runcase *r)
 	struct err e;
 	char *text;
 
-	if (r->health || r->no_health)
+	if (r->health || r->no_health || r->lab->adapter.reference)
 		return;
 	r->health = py_attr("health", "check", &e);
 	text = r->health ? complaint(r) : NULL;
@@ -517,7 +519,7 @@ static int write_spent(struct runcase *r, const struct case_rec *c,
 static int poisoned(struct runcase *r, const struct case_rec *c,
 		    struct err *why, struct err *e)
 {
-	char *text = r->no_health ? NULL : complaint(r);
+	char *text = r->no_health || !r->health ? NULL : complaint(r);
 
 	if (!text)
 		return r->oom && c->oom_ends ? write_spent(r, c, e) : 0;

@@ -171,6 +171,10 @@ def dense(t):
 
 def public(fn):
     """The name by which a program may call fn, or None."""
+    overload = getattr(fn, "overload", None)
+    if overload:
+        return "torch.ops.aten.%s" % (overload if "." in overload else
+                                      overload + ".default")
     name = getattr(fn, "__name__", "")
     for where in ("torch", "torch.nn.functional", "torch.linalg",
                   "torch.special", "torch.fft", "torch.Tensor",

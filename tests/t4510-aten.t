@@ -1,0 +1,139 @@
+#!/bin/bash
+# Overloads of the dispatcher as cases: enumerated, run, judged, replayed
+# without Python, shown as programs.
+# shellcheck disable=SC2154
+. "${0%/*}/lib.sh"
+needs torch jq parallel
+[ -e "$top/build/refdev/torch_refdev/_C.so" ] || {
+	echo '1..0 # SKIP there is no refdev'
+	exit 0
+}
+python=$(make -s -C "$top" print-python)
+fails() { jq -r 'select(.outcome and .outcome != "pass") | .id' "$1"; }
+passed() { jq -r 'select(.outcome == "pass") | .id' "$1" | wc -l; }
+
+exits 0 'overloads have cases' cts-enum -d refdev -l 5 --suite aten \
+	--max-samples 3
+jq -c 'select(.kind == "case")' out >all
+ok 'more than a thousand' test \
+	"$(jq -r .op all | sort -u | wc -l)" -gt 1000
+is "$(jq -r .id all | sort | uniq -d | wc -l)" 0 'no id comes twice'
+for id in aten/add.out/float32/out aten/add.Tensor/int64/plain \
+	aten/add_.Tensor/bool/inplace aten/native_layer_norm/float32/plain \
+	aten/index.Tensor/complex64/plain aten/_softmax.out/float32/out \
+	aten/sum.dim_IntList/float16/plain aten/_foreach_add_.List/float32/inplace; do
+	like all "\"id\":\"$id\"" "$id is there"
+done
+is "$(jq -r 'select(.id == "aten/silu/float32/plain") | [.via, .called] | join(" ")' all)" \
+	'nn.functional.silu nn.functional.silu' \
+	'it says on whose way it is called, and what it is judged as'
+is "$(jq -r 'select(.id == "aten/tanh_backward/float32/plain") |
+	.capability' all)" training 'what only gradients reach belongs to training'
+exits 1 'at level 4' cts-enum -d cpu -l 4 --suite aten
+is "$(grep -c '"kind":"case"' out)" 0 'there are none'
+cts-manifest resolve --device cpu | jq '.skip_ops = ["add"]' >m.json
+exits 0 'an op that is skipped' cts-enum -m m.json -l 5 --suite aten \
+	--op '^(add|sub)$' --dtype float32
+is "$(jq -r 'select(.kind == "case").op' out | grep -c '^add')" 0 \
+	'is skipped in all its overloads'
+like out '"id":"aten/add_.Scalar/.*"reason":"op_excluded"' 'and in place'
+like out '"kind":"case","id":"aten/sub.out/' 'and no other'
+
+ops='^(add|mul|sum|index|sort|linalg.qr|_softmax|native_dropout|bernoulli|'
+ops+='empty|_foreach_add|_foreach_mul_|tensor_split|narrow|to|_to_copy|where|'
+ops+='native_layer_norm|nn.functional.silu|convolution|_linalg_svd|max|as_strided|copy_|full)(\.[A-Za-z_]*)?$'
+cts-enum -d refdev -l 5 --suite aten --max-samples 4 --op "$ops" \
+	--dtype float32 --dtype int64 --dtype complex64 |
+	grep '"kind":"case"' >cases
+ok 'cases of all kinds' test "$(wc -l <cases)" -gt 100
+jq -c 'del(.backend_import)' cases >here
+for d in cpu refdev; do
+	exits 0 "on $d" cts-exec -d $d here
+	mv out obs
+	exits 0 'judged' cts-compare obs
+	is "$(fails out)" '' 'all pass'
+	is "$(passed out)" "$(wc -l <cases)" 'each has a verdict'
+done
+like obs '"called":"nn.functional.silu"' \
+	'what an overload is judged as stands in its observations'
+is "$(jq -r 'select(.id == "aten/add.out/float32/out" and .kind == "obs") |
+	.where | keys[]' obs | sort -u)" aten::add.out 'that overload was called'
+
+# A module of the backend's that counts calls of Python functions.
+cat >counter.py <<'END'
+import os
+import sys
+
+log = os.open(os.environ["CALLS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def seen(frame, event, arg):
+    if event == "call" and "importlib" not in frame.f_code.co_filename:
+        os.write(log, (frame.f_code.co_name + "\n").encode())
+
+
+sys.setprofile(seen)
+END
+export CALLS=$T/calls PYTHONPATH=$T
+jq -c '.backend_import = ["counter"]' cases >counted
+head -n 5 counted >few
+exits 0 'recorded' cts-exec -d cpu --corpus corpus counted
+ok 'making samples is Python' test "$(wc -l <calls)" -gt 1000
+mv out cold
+: >calls
+exits 0 'five replayed' cts-exec -d cpu --corpus corpus few
+sort calls >once
+: >calls
+exits 0 'all replayed' cts-exec -d cpu --corpus corpus counted
+sort calls >got
+cmp_file got once 'a case more is no call of a Python function more'
+strip() { grep -v '"role":"worker"' "$1" | sed -E 's/,"t_[a-z_]+":[0-9.e+-]+//g'; }
+strip cold >want
+strip out >got
+cmp_file got want 'with the same records'
+unset PYTHONPATH
+
+cat >plan <<'END'
+{"op":"_softmax.out","do":"unwritten"}
+{"op":"add.out","do":"ulp","k":4096}
+{"op":"native_layer_norm","do":"scale"}
+{"op":"mul.Tensor","do":"throw","type":"value"}
+END
+CTS_REFDEV_FAULTS=$T/plan exits 0 'on a faulty device' cts-exec -d refdev cases
+mv out obs
+exits 0 'judged' cts-compare obs
+mv out verdicts
+for id in aten/_softmax.out/float32/out aten/add.out/float32/out \
+	aten/native_layer_norm/float32/plain aten/mul.Tensor/float32/plain; do
+	unlike verdicts "\"id\":\"$id\".*\"outcome\":\"pass\"" "$id fails"
+done
+like verdicts '"id":"aten/add.Tensor/float32/plain".*"outcome":"pass"' \
+	'its functional form does not'
+
+mkdir run
+cts-manifest resolve --device refdev >run/manifest.json
+cat cases verdicts >run/stream.jsonl
+CTS_RESULTS=$T/results DEVICE=refdev CTS_REFDEV_FAULTS=$T/plan FROM=$T/run \
+	CASE=aten/add.out/float32/out exits 0 'a program shows it' \
+	bash "$top/lib/run.sh" repro
+like out 'torch\.ops\.aten\.add\.out' 'which calls the overload'
+mv out p.py
+CTS_REFDEV_FAULTS=$T/plan PYTHONPATH=$top/build/refdev \
+	exits 1 'fails on the faulty device' "$python" p.py
+PYTHONPATH=$top/build/refdev exits 0 'and not on the healthy one' "$python" p.py
+
+one=$(grep -m1 '"id":"aten/add.Tensor/float32/plain"' cases)
+bad() { jq -c "$1" <<<"$one" >bad.jsonl; }
+bad 'del(.via)'
+exits 3 'a case that does not say on whose way' cts-exec bad.jsonl
+errline "bad.jsonl:1: .*no 'via'" 'says so'
+bad '.op = "add.Tensr" | .id = "aten/add.Tensr/float32/plain"'
+exits 3 'an overload that is not there' cts-exec bad.jsonl
+errline "bad.jsonl:1: .*unknown overload 'aten::add.Tensr'" 'is named'
+bad '.via = "ad"'
+exits 3 'an entry that is not there' cts-exec bad.jsonl
+errline "bad.jsonl:1: .*unknown op 'ad'" 'is named'
+bad '.via = 5'
+exits 3 'a via that is no text' cts-exec bad.jsonl
+errline "bad.jsonl:1: .*'via'" 'is named'
+done_testing
