@@ -242,7 +242,7 @@ static void rule_death(const cJSON *death, struct ruling *r)
 static const char *oracle_of(const struct seen *s)
 {
 	static const char *const names[] = {
-		"float64", "cpu", "legal", "metadata",
+		"float64", "numpy", "cpu", "legal", "metadata",
 	};
 	int i, best = -1;
 

@@ -62,7 +62,8 @@ struct scale {
 };
 void scale_of(const struct obs *o, struct scale *s);
 
-enum value_oracle { VO_HP, VO_REF, VO_LEGAL, VO_META };
+/* From the strongest to the weakest. */
+enum value_oracle { VO_HP, VO_NP, VO_REF, VO_LEGAL, VO_META };
 
 struct value_fig {
 	struct num_fig num;
@@ -72,12 +73,16 @@ struct value_fig {
 	char got[64], want[64];
 };
 
-/*
- * dev and ref are of the same dtype and shape and have bytes; hp may be NULL.
- */
+/* What else is known of a value than the reference's; each may be NULL. */
+struct others {
+	const struct tensor *hp;	/* in float64 or complex128 */
+	const struct tensor *np;	/* by the op's reference in NumPy */
+};
+
+/* dev and ref are of the same dtype and shape and have bytes. */
 void value_judge(const struct judge *j, const struct budget_key *key,
 		 const struct scale *s, const struct tensor *dev,
-		 const struct tensor *ref, const struct tensor *hp,
+		 const struct tensor *ref, struct others others,
 		 struct value_fig *f);
 
 #endif

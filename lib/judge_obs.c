@@ -202,8 +202,14 @@ struct vcheck {
 	struct value_fig first;		/* the first wrong one, else the last */
 };
 
+/* The i-th part of a tensor that may be none, or have other parts. */
+static const struct tensor *part_of(const struct tensor *t, size_t i)
+{
+	return t && t->data == TD_PARTS && i < t->nparts ? &t->parts[i] : NULL;
+}
+
 static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
-			  const struct tensor *ref, const struct tensor *hp)
+			  const struct tensor *ref, struct others others)
 {
 	struct sample *p = v->p;
 	struct budget_key key = {
@@ -218,13 +224,13 @@ static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
 		mark(v->m, CHECK_OUTPUTS, dev->nparts == ref->nparts,
 		     "other parts", "the reference's parts");
 		for (i = 0; i < ref->nparts && i < dev->nparts; i++) {
-			bool h = hp && hp->data == TD_PARTS && i < hp->nparts;
+			struct others o = { part_of(others.hp, i),
+					    part_of(others.np, i) };
 
 			if (dev != ref)
 				mark_meta(p, v->m, &dev->parts[i],
 					  &ref->parts[i]);
-			vcheck_tensor(v, &dev->parts[i], &ref->parts[i],
-				      h ? &hp->parts[i] : NULL);
+			vcheck_tensor(v, &dev->parts[i], &ref->parts[i], o);
 		}
 		return;
 	}
@@ -242,7 +248,7 @@ static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
 	    dev->data != TD_BYTES || ref->data != TD_BYTES)
 		return;
 	p->scale.out = ref->numel;
-	value_judge(p->j, &key, &p->scale, dev, ref, hp, &f);
+	value_judge(p->j, &key, &p->scale, dev, ref, others, &f);
 	if (p->j->strict && f.usable)
 		f.bad = true;
 	v->judged = true;
@@ -267,12 +273,18 @@ static void value_text(const struct value_fig *f, size_t out,
 	snprintf(want, TEXT_MAX, "%s", f->want);
 }
 
+/* The i-th output, where it is there and a tensor. */
+static const struct tensor *output_of(const struct result *r, size_t i)
+{
+	return r->present && !r->raised && i < r->n && r->outs[i].is_tensor ?
+		&r->outs[i].t : NULL;
+}
+
 /* All outputs' values, and whether another answer than the reference's is
  * right too. */
 static void judge_values(struct sample *p, struct marks *m)
 {
 	const struct result *dev = &p->o->dev, *ref = &p->o->ref;
-	const struct result *hp = &p->o->hp;
 	struct vcheck *v = xcalloc(dev->n + 1, sizeof(*v));
 	bool *wrong = xcalloc(dev->n + 1, sizeof(*wrong)), any = false;
 	bool same_form = true;
@@ -282,16 +294,15 @@ static void judge_values(struct sample *p, struct marks *m)
 	size_t i;
 
 	for (i = 0; i < dev->n; i++) {
-		bool h = hp->present && !hp->raised && i < hp->n &&
-			hp->outs[i].is_tensor;
+		struct others o = { output_of(&p->o->hp, i),
+				    output_of(&p->o->np, i) };
 
 		if (!dev->outs[i].is_tensor || !ref->outs[i].is_tensor)
 			continue;
 		v[i].p = p;
 		v[i].m = m;
 		v[i].out = i;
-		vcheck_tensor(&v[i], &dev->outs[i].t, &ref->outs[i].t,
-			      h ? &hp->outs[i].t : NULL);
+		vcheck_tensor(&v[i], &dev->outs[i].t, &ref->outs[i].t, o);
 		wrong[i] = v[i].wrong;
 		any = any || wrong[i];
 	}
@@ -365,7 +376,7 @@ static bool same_py(const struct sample *p, const struct value *dev,
 		num_compare(a.dt, a.p, b.p, NULL, 1, &tol, &f.num);
 		return !f.num.bad;
 	}
-	value_judge(p->j, &key, &p->scale, &a, &b, NULL, &f);
+	value_judge(p->j, &key, &p->scale, &a, &b, (struct others){ 0 }, &f);
 	return !f.bad;
 }
 

@@ -464,7 +464,8 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	if (in && read_values(c, in, &o->inputs, &o->ninputs, NULL) < 0)
 		return err_prefix(c->e, "inputs");
 	if (read_result(c, rec, "ref", &o->ref, NULL) < 0 ||
-	    read_result(c, rec, "hp", &o->hp, &o->ref) < 0)
+	    read_result(c, rec, "hp", &o->hp, &o->ref) < 0 ||
+	    read_result(c, rec, "numpy", &o->np, &o->ref) < 0)
 		return -1;
 	c->device = true;
 	if (read_result(c, rec, "dev", &o->dev, &o->ref) < 0)

@@ -66,7 +66,7 @@ struct obs {
 	const char *called;		/* what op stands for, or op itself */
 	struct value *inputs;
 	size_t ninputs;
-	struct result ref, dev, hp;
+	struct result ref, dev, hp, np;	/* np: by NumPy */
 	const cJSON *json;		/* the record, for the lists below */
 	const cJSON *alias, *follows, *mutated, *guard, *guard_ref, *where;
 	const cJSON *version;

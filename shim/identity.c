@@ -50,18 +50,19 @@ static void add_cpu(struct buf *out)
 	buf_release(&b);
 }
 
-static void add_capability(struct buf *out)
+/* A text of a Python module, or what a function of it (call) gives. */
+static void add_text(struct buf *out, const char *name, const char *module,
+		     const char *attr, bool call)
 {
 	struct err ignored;
-	PyObject *fn = py_attr("torch.backends.cpu", "get_cpu_capability",
-			       &ignored);
-	PyObject *s = fn ? PyObject_CallNoArgs(fn) : NULL;
-	const char *p = s ? PyUnicode_AsUTF8(s) : NULL;
+	PyObject *o = py_attr(module, attr, &ignored);
+	PyObject *s = o && call ? PyObject_CallNoArgs(o) : Py_XNewRef(o);
+	const char *p = s && PyUnicode_Check(s) ? PyUnicode_AsUTF8(s) : NULL;
 
-	buf_addf(out, "capability %s\n", p ? p : "unknown");
+	buf_addf(out, "%s %s\n", name, p ? p : "unknown");
 	PyErr_Clear();
 	Py_XDECREF(s);
-	Py_XDECREF(fn);
+	Py_XDECREF(o);
 }
 
 char *identity_new(const struct lab *lab)
@@ -78,8 +79,10 @@ char *identity_new(const struct lab *lab)
 	buf_addf(&b, "cts %s\ntorch %s\npython %s\n", CTS_VERSION, lab->torch,
 		 lab->python);
 	buf_addf(&b, "reference cpu %s torch %s\n", u.machine, lab->torch);
+	add_text(&b, "numpy", "numpy", "__version__", false);
 	add_cpu(&b);
-	add_capability(&b);
+	add_text(&b, "capability", "torch.backends.cpu",
+		 "get_cpu_capability", true);
 	add_digest(&b, "samples", samples);
 	add_digest(&b, "engine", engine);
 	return buf_detach(&b);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "dtype.h"
 #include "xalloc.h"
 
 #define LEAVES_MAX 1024
@@ -688,6 +689,23 @@ static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
 	call_release(&c, lab->api);
 }
 
+/* The same call by NumPy, which may have no such function. */
+static void run_np(struct observation *o, const struct lab *lab,
+		   PyObject *args, PyObject *kwargs, const struct how *how)
+{
+	struct err e;
+	struct call c;
+
+	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0,
+		      how->host, &e)) {
+		PyErr_Clear();
+		return;
+	}
+	run(&o->np, lab, how->numpy, &c, NULL, NULL);
+	PyErr_Clear();
+	call_release(&c, lab->api);
+}
+
 void side_release(struct side *s, const struct lab *lab)
 {
 	size_t i;
@@ -792,15 +810,36 @@ static int run_again(struct observation *o, const struct lab *lab,
 	return rc;
 }
 
-void observe_hp(struct observation *o, const struct lab *lab, PyObject *fn,
-		PyObject *args, PyObject *kwargs, const struct how *how)
+/* Has the reference a result that float64 is no better for? */
+static bool any_unrounded(const struct side *ref)
+{
+	const struct dtype *t;
+	size_t i;
+
+	for (i = 0; i < ref->n; i++) {
+		t = ref->leaf[i].is_tensor && ref->leaf[i].read ?
+			dtype_by_scalar_type(ref->leaf[i].meta.scalar_type) :
+			NULL;
+		if (t && (t->cls == DT_INT || t->cls == DT_UINT ||
+			  t->cls == DT_BOOL || t->mantissa == 52))
+			return true;
+	}
+	return false;
+}
+
+void observe_others(struct observation *o, const struct lab *lab,
+		    PyObject *fn, PyObject *args, PyObject *kwargs,
+		    const struct how *how)
 {
 	const struct recall *r = how->recall;
 
-	if (o->ref.raised || o->random || how->no_values || o->hp.present ||
-	    (r && r->hp(r->ctx, o)) || (r && r->alone))
+	if (o->ref.raised || o->random || how->no_values)
 		return;
-	run_hp(o, lab, fn, args, kwargs, how);
+	if (!o->hp.present && !(r && (r->hp(r->ctx, o) || r->alone)))
+		run_hp(o, lab, fn, args, kwargs, how);
+	if (!o->np.present && how->numpy && any_unrounded(&o->ref) &&
+	    !(r && (r->np(r->ctx, o) || r->alone)))
+		run_np(o, lab, args, kwargs, how);
 }
 
 /* The reference's side as it was seen before; false: it has to be run. */
@@ -826,6 +865,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	buf_init(&o->ref.tree);
 	buf_init(&o->dev.tree);
 	buf_init(&o->hp.tree);
+	buf_init(&o->np.tree);
 	if (!recall_ref(o, how) &&
 	    run_ref(o, lab, fn, args, kwargs, how, e))
 		return -1;
@@ -842,7 +882,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    run_again(o, lab, fn, args, kwargs, how, e))
 		return -1;
 	if (!o->same && !o->dev.raised)
-		observe_hp(o, lab, fn, args, kwargs, how);
+		observe_others(o, lab, fn, args, kwargs, how);
 	return 0;
 }
 
@@ -853,6 +893,7 @@ void observation_release(struct observation *o, const struct lab *lab)
 	side_release(&o->ref, lab);
 	side_release(&o->dev, lab);
 	side_release(&o->hp, lab);
+	side_release(&o->np, lab);
 	for (i = 0; i < o->nreached; i++)
 		free(o->reached[i].overload);
 	free(o->reached);

@@ -61,7 +61,7 @@ struct given {
 };
 
 struct observation {
-	struct side ref, dev, hp;
+	struct side ref, dev, hp, np;
 	struct given *given;
 	size_t ngiven;
 	struct reached *reached;
@@ -74,11 +74,13 @@ struct observation {
 
 /*
  * Where results of the reference are kept.  ref fills o->ref and o->random,
- * hp fills o->hp; false where nothing is known, and then o is as it was.
+ * hp fills o->hp, np fills o->np; false where nothing is known, and then o is
+ * as it was.
  */
 struct recall {
 	bool (*ref)(void *ctx, struct observation *o);
 	bool (*hp)(void *ctx, struct observation *o);
+	bool (*np)(void *ctx, struct observation *o);
 	bool alone;		/* what they don't know is not to be computed */
 	void *ctx;
 };
@@ -94,6 +96,7 @@ struct how {
 	bool twice;		/* on the device, to see whether it repeats */
 	bool primed;		/* there after a call with other values */
 	const struct recall *recall;	/* or NULL */
+	PyObject *numpy;	/* the op by NumPy, of the same arguments */
 };
 
 /*
@@ -104,9 +107,13 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    PyObject *args, PyObject *kwargs, const struct how *how,
 	    struct err *e);
 
-/* Fill o->hp where it isn't there yet and there can be one. */
-void observe_hp(struct observation *o, const struct lab *lab, PyObject *fn,
-		PyObject *args, PyObject *kwargs, const struct how *how);
+/*
+ * Fill o->hp and o->np where they aren't there yet, and can be and are of use:
+ * np says nothing that hp doesn't of floats of less than 64 bits.
+ */
+void observe_others(struct observation *o, const struct lab *lab,
+		    PyObject *fn, PyObject *args, PyObject *kwargs,
+		    const struct how *how);
 void side_release(struct side *s, const struct lab *lab);
 void observation_release(struct observation *o, const struct lab *lab);
 

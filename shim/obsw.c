@@ -463,6 +463,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	side(&x, "dev", &o->dev, o->same ? KEEP_SAME_AS_REF : keep);
 	if (!o->hp.raised)
 		side(&x, "hp", &o->hp, keep);
+	if (!o->np.raised)
+		side(&x, "numpy", &o->np, keep);
 	if (any_alias(&o->ref) || any_alias(&o->dev))
 		both(&x.w, "alias", o, aliases);
 	follows(&x.w, o);

@@ -6,6 +6,7 @@ import multiprocessing
 import platform
 import warnings
 
+import numpy
 import torch
 from torch.autograd.gradcheck import GradcheckError
 from torch.testing._internal import common_utils
@@ -239,8 +240,7 @@ def describe(entry):
         "factory": bool(entry.is_factory_function),
         "random": sets_seed(entry) and
         any(is_random(entry, s) for s in batch),
-        "has_ref": callable(entry.ref) and
-        getattr(entry.ref, "__name__", "") != "_NOTHING",
+        "has_ref": has_ref(entry),
         "error_inputs": entry.error_inputs_func is not None,
         "arithmetic": arithmetic,
         "elements": suite.extent((s.input, s.args, s.kwargs) for s in batch),
@@ -656,6 +656,42 @@ def function(key, dtype, mode):
     """What is called with each sample of an entry, but for those that samples()
     says have a callable of their own."""
     return MODES[mode](find(key), getattr(torch, dtype))[0]
+
+
+def as_tensors(value):
+    """NumPy's arrays and numbers as tensors."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        return torch.from_numpy(numpy.array(value))
+    if isinstance(value, (tuple, list)):
+        made = map(as_tensors, value)
+        return list(made) if type(value) is list else tuple(made)
+    return value
+
+
+# Modes whose result is that of a plain call.
+AS_CALLED = {"call", "tiny", "edges", "host_scalar", "host_scalar_first",
+             "inplace", *OUTS}
+
+
+def has_ref(entry):
+    return callable(entry.ref) and \
+        getattr(entry.ref, "__name__", "") != "_NOTHING"
+
+
+def by_numpy(key, mode):
+    """What the database says that mode's call is in NumPy, as a call with the
+    same arguments; None where it says nothing.  It raises where NumPy's has
+    other arguments."""
+    entry = entries.get(key)
+    if entry is None or mode not in AS_CALLED or not has_ref(entry):
+        return None
+
+    def run(*args, out=None, **kwargs):
+        args, kwargs = derive.rebuilt(
+            (args, kwargs), lambda t: t.detach().resolve_conj().resolve_neg())
+        s = SampleInput(args[0], args=args[1:], kwargs=kwargs).numpy()
+        return as_tensors(entry.ref(s.input, *s.args, **s.kwargs))
+    return run
 
 
 def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None,

@@ -7,25 +7,34 @@
 #include "xalloc.h"
 
 /* An entry's first byte. */
-enum { ENTRY_LIVE = 'L', ENTRY_SAMPLES = 'S', ENTRY_HP = 'H' };
+enum { ENTRY_LIVE = 'L', ENTRY_SAMPLES = 'S' };
+static const struct { const char *key; uint8_t entry; } asides[ASIDES] = {
+	[ASIDE_HP] = { " hp", 'H' }, [ASIDE_NP] = { " numpy", 'N' },
+};
 
 static bool recall_ref(void *ctx, struct observation *o);
 static bool recall_hp(void *ctx, struct observation *o);
+static bool recall_np(void *ctx, struct observation *o);
 
 int replay_init(struct replay *p, const struct lab *lab,
 		struct corpus *corpus, bool golden, bool all, struct err *e)
 {
+	int i;
+
 	memset(p, 0, sizeof(*p));
 	buf_init(&p->in);
-	buf_init(&p->in_hp);
 	buf_init(&p->samples);
 	buf_init(&p->refs);
-	buf_init(&p->hps);
+	for (i = 0; i < ASIDES; i++) {
+		buf_init(&p->aside[i].in);
+		buf_init(&p->aside[i].out);
+	}
 	p->lab = lab;
 	p->corpus = corpus;
 	p->golden = golden;
 	p->all = all;
-	p->recall = (struct recall){ recall_ref, recall_hp, golden, p };
+	p->recall = (struct recall){ recall_ref, recall_hp, recall_np, golden,
+				      p };
 	if (freeze_types_init(&p->types, e))
 		return -1;
 	p->function = py_attr("opinfo", "function", e);
@@ -35,16 +44,20 @@ int replay_init(struct replay *p, const struct lab *lab,
 
 void replay_release(struct replay *p)
 {
+	int i;
+
 	freeze_types_release(&p->types);
 	Py_CLEAR(p->function);
 	Py_CLEAR(p->overload);
 	buf_release(&p->in);
-	buf_release(&p->in_hp);
 	buf_release(&p->samples);
 	buf_release(&p->refs);
-	buf_release(&p->hps);
 	free(p->ref);
-	free(p->hp);
+	for (i = 0; i < ASIDES; i++) {
+		buf_release(&p->aside[i].in);
+		buf_release(&p->aside[i].out);
+		free(p->aside[i].v);
+	}
 }
 
 /* An entry is found by the case, and all else that its inputs come from. */
@@ -146,19 +159,33 @@ static int not_golden(const struct case_rec *c, const char *what,
 		       c->samples);
 }
 
+/* Nothing is known of the case to come. */
+static void forget(struct replay *p)
+{
+	int i;
+
+	p->state = REPLAY_OFF;
+	p->made = false;
+	p->nref = p->nrefs = 0;
+	buf_recycle(&p->samples);
+	buf_recycle(&p->refs);
+	for (i = 0; i < ASIDES; i++) {
+		struct aside *a = &p->aside[i];
+
+		a->looked = false;
+		a->n = a->nout = 0;
+		buf_recycle(&a->out);
+	}
+}
+
 int replay_begin(struct replay *p, const struct case_rec *c,
 		 const char *mode, PyObject **ret, struct err *e)
 {
 	struct wire in;
 	uint8_t what;
 
+	forget(p);
 	p->c = c;
-	p->state = REPLAY_OFF;
-	p->looked = p->made = false;
-	p->nref = p->nhp = p->nrefs = p->nhps = 0;
-	buf_recycle(&p->samples);
-	buf_recycle(&p->refs);
-	buf_recycle(&p->hps);
 	if (!p->corpus)
 		return 0;
 	p->state = REPLAY_LIVE;
@@ -257,23 +284,33 @@ static bool recall_ref(void *ctx, struct observation *o)
 	return false;
 }
 
-static bool recall_hp(void *ctx, struct observation *o)
+static bool recall_aside(struct replay *p, int which, struct side *s)
 {
-	struct replay *p = ctx;
+	struct aside *a = &p->aside[which];
 	const struct kept *k;
 	struct wire in;
 
-	if (!p->looked && look_up(p, " hp", &p->in_hp)) {
-		in = (struct wire)WIRE_INIT(p->in_hp.p, p->in_hp.len);
-		if (wire_u8(&in) == ENTRY_HP)
-			find_sides(&in, &p->hp, &p->nhp, &p->hp_cap);
+	if (!a->looked && look_up(p, asides[which].key, &a->in)) {
+		in = (struct wire)WIRE_INIT(a->in.p, a->in.len);
+		if (wire_u8(&in) == asides[which].entry)
+			find_sides(&in, &a->v, &a->n, &a->cap);
 	}
-	p->looked = true;
-	k = find_run(p->hp, p->nhp, p->run);
+	a->looked = true;
+	k = find_run(a->v, a->n, p->run);
 	if (!k)
 		return false;
 	in = (struct wire)WIRE_INIT(k->p, k->n);
-	return !sidefile_get(&in, p->lab, &p->types, &o->hp);
+	return !sidefile_get(&in, p->lab, &p->types, s);
+}
+
+static bool recall_hp(void *ctx, struct observation *o)
+{
+	return recall_aside(ctx, ASIDE_HP, &o->hp);
+}
+
+static bool recall_np(void *ctx, struct observation *o)
+{
+	return recall_aside(ctx, ASIDE_NP, &o->np);
 }
 
 /* One more side, with its length before it; bits: a byte before that, or -1. */
@@ -297,16 +334,18 @@ static int put_side(struct replay *p, struct buf *out, int run, int bits,
 	return 0;
 }
 
-static void keep_hp(struct replay *p, int run, const struct side *hp)
+static void keep_aside(struct replay *p, int which, int run,
+		       const struct side *s)
 {
-	size_t len = p->hps.len;
+	struct aside *a = &p->aside[which];
+	size_t len = a->out.len;
 
-	if (!hp->present || find_run(p->hp, p->nhp, (uint32_t)run))
+	if (!s->present || find_run(a->v, a->n, (uint32_t)run))
 		return;
-	if (!put_side(p, &p->hps, run, -1, hp))
-		p->nhps++;
+	if (!put_side(p, &a->out, run, -1, s))
+		a->nout++;
 	else
-		p->hps.len = len;
+		a->out.len = len;
 }
 
 void replay_keep(struct replay *p, int run, const struct observation *o)
@@ -318,8 +357,10 @@ void replay_keep(struct replay *p, int run, const struct observation *o)
 		else
 			go_live(p);
 	}
-	if (p->state == REPLAY_RECORDS || p->state == REPLAY_PLAYS)
-		keep_hp(p, run, &o->hp);
+	if (p->state == REPLAY_RECORDS || p->state == REPLAY_PLAYS) {
+		keep_aside(p, ASIDE_HP, run, &o->hp);
+		keep_aside(p, ASIDE_NP, run, &o->np);
+	}
 }
 
 static int add(struct replay *p, const char *what, const struct buf *b,
@@ -333,20 +374,21 @@ static int add(struct replay *p, const char *what, const struct buf *b,
 }
 
 /* The new ones and those that were known. */
-static int add_hps(struct replay *p, struct err *e)
+static int add_aside(struct replay *p, int which, struct err *e)
 {
+	const struct aside *a = &p->aside[which];
 	struct buf b = BUF_INIT;
 	size_t i;
 	int rc;
 
-	wire_put_u8(&b, ENTRY_HP);
-	wire_put_u64(&b, p->nhps + p->nhp);
-	buf_add(&b, p->hps.p, p->hps.len);
-	for (i = 0; i < p->nhp; i++) {
-		wire_put_u32(&b, p->hp[i].run);
-		wire_put_bytes(&b, p->hp[i].p, p->hp[i].n);
+	wire_put_u8(&b, asides[which].entry);
+	wire_put_u64(&b, a->nout + a->n);
+	buf_add(&b, a->out.p, a->out.len);
+	for (i = 0; i < a->n; i++) {
+		wire_put_u32(&b, a->v[i].run);
+		wire_put_bytes(&b, a->v[i].p, a->v[i].n);
 	}
-	rc = b.len > CORPUS_ENTRY_MAX ? 0 : add(p, " hp", &b, e);
+	rc = b.len > CORPUS_ENTRY_MAX ? 0 : add(p, asides[which].key, &b, e);
 	buf_release(&b);
 	return rc;
 }
@@ -365,13 +407,14 @@ static int add_case(struct replay *p, struct err *e)
 
 int replay_end(struct replay *p, bool all, struct err *e)
 {
-	int rc = 0;
+	int rc = 0, i;
 
 	if (all && p->c && p->corpus && !p->corpus->full) {
 		if (p->made)
 			rc = add_case(p, e);
-		if (!rc && p->nhps)
-			rc = add_hps(p, e);
+		for (i = 0; !rc && i < ASIDES; i++)
+			if (p->aside[i].nout)
+				rc = add_aside(p, i, e);
 	}
 	p->c = NULL;
 	p->made = false;

@@ -22,10 +22,21 @@ enum replay_state {
 /* A side that is kept, by the number of the call. */
 struct kept { uint32_t run; const char *p; size_t n; };
 
+/* Sides beside the reference's, computed for some calls of a case alone. */
+struct aside {
+	bool looked;		/* for what was recorded */
+	struct buf in;		/* that */
+	struct kept *v;		/* the sides in it */
+	size_t n, cap;
+	struct buf out;		/* what is to be recorded */
+	uint32_t nout;
+};
+enum { ASIDE_HP, ASIDE_NP, ASIDES };
+
 struct replay {
 	struct corpus *corpus;	/* borrowed; NULL: there is none */
 	bool golden;		/* recorded elsewhere, and to be relied on */
-	bool all;		/* record the higher-precision sides, too */
+	bool all;		/* record the other sides of all, too */
 	const struct lab *lab;
 	struct freeze_types types;
 	PyObject *function;	/* opinfo.function */
@@ -36,12 +47,12 @@ struct replay {
 	const struct case_rec *c;
 	uint32_t run;		/* the call that recall is asked about */
 	bool made;		/* there is something new to record */
-	bool looked;		/* for the higher-precision sides */
-	struct buf in, in_hp;	/* what was recorded */
-	struct kept *ref, *hp;
-	size_t nref, ref_cap, nhp, hp_cap;
-	struct buf samples, refs, hps;	/* what is to be */
-	uint32_t nrefs, nhps;
+	struct buf in;		/* what was recorded */
+	struct kept *ref;
+	size_t nref, ref_cap;
+	struct buf samples, refs;	/* what is to be */
+	uint32_t nrefs;
+	struct aside aside[ASIDES];
 };
 
 /* corpus is borrowed and may be NULL.  0, or -1 with e set. */

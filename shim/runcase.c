@@ -45,7 +45,8 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 		return -1;
 	r->samples = py_attr("opinfo", "samples", e);
 	r->called = r->samples ? py_attr("opinfo", "called", e) : NULL;
-	return r->called ? replay_init(&r->replay, lab, kept->corpus,
+	r->numpy = r->called ? py_attr("opinfo", "by_numpy", e) : NULL;
+	return r->numpy ? replay_init(&r->replay, lab, kept->corpus,
 		kept->golden, kept->all, e) : -1;
 }
 
@@ -54,6 +55,7 @@ void runcase_release(struct runcase *r)
 	hostargs_release(&r->hostargs);
 	Py_CLEAR(r->samples);
 	Py_CLEAR(r->called);
+	Py_CLEAR(r->numpy);
 	Py_CLEAR(r->health);
 	Py_CLEAR(r->kept);
 	replay_release(&r->replay);
@@ -253,6 +255,21 @@ static const char *called_name(struct runcase *r, const struct case_rec *c,
 	return name ? PyUnicode_AsUTF8(name) : NULL;
 }
 
+/* The database's reference for the sample's call: new, or NULL. */
+static PyObject *numpy_of(struct runcase *r, const struct case_rec *c,
+			  const struct form *v, PyObject *sample)
+{
+	const char *name = strcmp(c->suite, "opinfo") ?
+		called_name(r, c, sample) : c->op;
+	PyObject *fn = name ? PyObject_CallFunction(r->numpy, "ss", name,
+						    v->mode) : NULL;
+
+	PyErr_Clear();
+	if (fn == Py_None)
+		Py_CLEAR(fn);
+	return fn;
+}
+
 /* By hand, and so with all that it calls meant to work? */
 static bool written(const struct case_rec *c)
 {
@@ -315,16 +332,17 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 	if (r->script)
 		return script_write(r->script, r->lab, c, sample, args, kwargs,
 				    &how, v, r->out, e);
+	how.numpy = numpy_of(r, c, v, sample);
 	rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
-
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, sample, args, kwargs, e);
 	if (rc >= 0 && r->replay.all)
-		observe_hp(&o, r->lab, fn, args, kwargs, &how);
+		observe_others(&o, r->lab, fn, args, kwargs, &how);
 	if (rc >= 0 && !c->edits)
 		replay_keep(&r->replay, i, &o);
 	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
+	Py_XDECREF(how.numpy);
 	return rc;
 }
 

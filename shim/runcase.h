@@ -17,6 +17,7 @@ struct runcase {
 	struct hostargs hostargs;
 	PyObject *samples;	/* opinfo.samples */
 	PyObject *called;	/* opinfo.called: callable to name */
+	PyObject *numpy;	/* opinfo.by_numpy */
 	struct replay replay;
 	bool greeted;		/* the worker's run record is out */
 	PyObject *health;	/* health.check, NULL: not known yet */
