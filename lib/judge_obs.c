@@ -470,6 +470,27 @@ static void judge_follows(const struct obs *o, const cJSON *ref, bool relaid,
 	}
 }
 
+/* And those that change the inputs' memory when they are written to. */
+static void judge_leads(const struct obs *o, const cJSON *ref, bool relaid,
+			struct marks *m)
+{
+	int i, n = cJSON_GetArraySize(o->leads);
+
+	for (i = 0; i < n && (size_t)i < o->dev.n; i++) {
+		const char *lead = item_text(o->leads, i);
+		const char *r = item_text(ref, i);
+		bool shares = !strncmp(r, "in", 2);
+
+		if (!strcmp(lead, "untried") || (relaid && !*r) ||
+		    is_empty(o, i))
+			continue;
+		mark(m, CHECK_ALIASING, !strcmp(lead, "in") == shares,
+		     shares ? "a write to it that no input shows" :
+		     "a write to it that an input shows",
+		     shares ? r : "fresh");
+	}
+}
+
 /* "in0=" shares with input 0 and is that very object. */
 static void judge_alias(const struct obs *o, struct marks *m)
 {
@@ -496,6 +517,7 @@ static void judge_alias(const struct obs *o, struct marks *m)
 			mark(m, CHECK_OUT, !strcmp(d, r), *d ? d : "fresh", r);
 	}
 	judge_follows(o, ref, relaid, m);
+	judge_leads(o, ref, relaid, m);
 }
 
 static void judge_mutation(const struct obs *o, struct marks *m)

@@ -478,6 +478,7 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 			       "'ref'");
 	if (sub(c, rec, "alias", false, &o->alias) < 0 ||
 	    sub(c, rec, "follows", true, &o->follows) < 0 ||
+	    sub(c, rec, "leads", true, &o->leads) < 0 ||
 	    sub(c, rec, "mutated", false, &o->mutated) < 0 ||
 	    sub(c, rec, "guard", true, &o->guard) < 0 ||
 	    sub(c, rec, "guard_ref", true, &o->guard_ref) < 0 ||

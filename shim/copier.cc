@@ -1,6 +1,7 @@
 // Copies of a call's tensors: same aliasing, same layout, on another device.
 #include "ctt.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <unordered_map>
@@ -363,6 +364,85 @@ int ctt_copier_follow(ctt_copier c, const ctt *outs, size_t n, bool *follow)
 			follow[i] = !same_bits(was[i],
 					       private_copy(outs[i]->t));
 		k = 0;
+		for (auto &kv : c->stores)
+			kv.second->flat.copy_(kept[k++]);
+	});
+}
+
+namespace {
+
+// Of what has a stride of 0, one element of those that share a place; undefined
+// where elements overlap otherwise.
+at::Tensor without_overlap(at::Tensor t)
+{
+	std::vector<std::pair<int64_t, int64_t>> dims;
+	int64_t end = 0;
+
+	for (int64_t d = t.dim() - 1; d >= 0; d--)
+		if (!t.stride(d) && t.size(d) > 1)
+			t = t.select(d, 0);
+	for (int64_t d = 0; d < t.dim(); d++)
+		if (t.size(d) > 1)
+			dims.emplace_back(t.stride(d), t.size(d));
+	std::sort(dims.begin(), dims.end());
+	// Each dimension must step over all that those within it reach.
+	for (auto &d : dims) {
+		if (d.first <= end)
+			return at::Tensor();
+		end += d.first * (d.second - 1);
+	}
+	return t;
+}
+
+std::vector<at::Tensor> copies_of(const ctt_copying &c)
+{
+	std::vector<at::Tensor> v;
+
+	for (auto &kv : c.stores)
+		v.push_back(private_copy(kv.second->flat));
+	return v;
+}
+
+bool any_changed(const std::vector<at::Tensor> &a,
+		 const std::vector<at::Tensor> &b)
+{
+	for (size_t i = 0; i < a.size(); i++)
+		if (!same_bits(a[i], b[i]))
+			return true;
+	return false;
+}
+
+ctt_lead lead_of(const ctt_copying &c, const at::Tensor &out,
+		 const std::vector<at::Tensor> &kept)
+{
+	at::Tensor t = without_overlap(out.detach()), was;
+	bool changed;
+
+	if (!t.defined())
+		return CTT_LEAD_UNTRIED;
+	was = private_copy(t);
+	t.copy_(flipped(was));
+	changed = any_changed(kept, copies_of(c));
+	t.copy_(was);
+	return changed ? CTT_LEAD_INPUT : CTT_LEAD_NOWHERE;
+}
+
+} // namespace
+
+int ctt_copier_lead(ctt_copier c, const ctt *outs, size_t n, ctt_lead *lead)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+		std::vector<at::Tensor> kept = copies_of(*c);
+		size_t k = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			lead[i] = CTT_LEAD_UNTRIED;
+			// What can't be written to says nothing.
+			guarded([&] {
+				lead[i] = lead_of(*c, outs[i]->t, kept);
+			});
+		}
 		for (auto &kv : c->stores)
 			kv.second->flat.copy_(kept[k++]);
 	});

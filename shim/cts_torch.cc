@@ -227,7 +227,7 @@ const ctt_api table = {
 	CTT_ABI, error, error_type, is_tensor, from_py, to_py, free_tensor,
 	meta, read, parts, ctt_body_of, ctt_storage_of, ctt_build,
 	ctt_lay_tensor, ctt_copier_new, ctt_copier_tensor, ctt_copier_changes,
-	ctt_copier_follow, ctt_copier_bytes,
+	ctt_copier_follow, ctt_copier_lead, ctt_copier_bytes,
 	ctt_copier_free, cpu_seed, cpu_rng_mark, cpu_rng_moved,
 	ctt_trace_begin, ctt_trace_end, ctt_overloads,
 	ctt_overload_find, ctt_boxed_call, ctt_record_begin, ctt_record_end,

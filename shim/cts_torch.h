@@ -108,6 +108,9 @@ struct ctt_body {
 	ctt parts[4];		/* new */
 };
 
+/* What a write to a result did to the inputs' memory. */
+enum ctt_lead { CTT_LEAD_UNTRIED, CTT_LEAD_NOWHERE, CTT_LEAD_INPUT };
+
 /* An overload of the dispatcher, for the inventory. */
 struct ctt_overload {
 	const char *name;		/* "aten::add.Tensor" */
@@ -178,6 +181,14 @@ struct ctt_api {
 	 */
 	int (*copier_follow)(ctt_copier c, const ctt *outs, size_t n,
 			     bool *follow);
+	/*
+	 * The other way round: flip every bit of one of the tensors after the
+	 * other, see whether a storage changes with it, and put all back.  Of
+	 * elements that share a place one is written; a tensor that can't be
+	 * written to so is not tried.
+	 */
+	int (*copier_lead)(ctt_copier c, const ctt *outs, size_t n,
+			   enum ctt_lead *lead);
 	/* How large these storages are; -1: some input has no such. */
 	int64_t (*copier_bytes)(ctt_copier c);
 	void (*copier_free)(ctt_copier c);

@@ -68,6 +68,8 @@ int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t);
 int ctt_copier_changes(ctt_copier c,
 		       void (*fn)(void *, const ctt_change *), void *ctx);
 int ctt_copier_follow(ctt_copier c, const ctt *outs, size_t n, bool *follow);
+int ctt_copier_lead(ctt_copier c, const ctt *outs, size_t n,
+		    ctt_lead *lead);
 int64_t ctt_copier_bytes(ctt_copier c);
 void ctt_copier_free(ctt_copier c);
 int ctt_trace_begin(const char *device);

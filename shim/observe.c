@@ -10,6 +10,8 @@
 #define LEAVES_MAX 1024
 /* Memory is not written to and looked at again beyond so many bytes. */
 #define FOLLOW_MAX (256 << 10)
+/* Nor where looking once for each output would come to so many. */
+#define LEAD_MAX (16 * FOLLOW_MAX)
 
 static int64_t now_us(void)
 {
@@ -265,39 +267,78 @@ static bool shows_writes(const struct leaf *l)
 		l->meta.layout == CTT_STRIDED && l->meta.storage;
 }
 
-/*
- * Write to the inputs' memory and see which outputs change with it: whether
- * they share it is then no matter of what the device says of its storages.
- */
-static void note_follows(struct side *s, const struct lab *lab,
-			 const struct call *c)
+/* The outputs in which a write would show: how many, at which leaves. */
+static size_t writable(const struct side *s, ctt *t, size_t *at)
 {
-	ctt *t;
-	size_t *at, i, n = 0;
-	bool *follow;
-	int64_t bytes = lab->api->copier_bytes(c->copier);
+	size_t i, n = 0;
 
-	if (!c->n || bytes < 0)
-		return;
-	for (i = 0; i < s->n; i++)
-		bytes += (int64_t)s->leaf[i].n;
-	if (bytes > FOLLOW_MAX)
-		return;
-	t = xcalloc(s->n + 1, sizeof(*t));
-	at = xcalloc(s->n + 1, sizeof(*at));
-	follow = xcalloc(s->n + 1, sizeof(*follow));
 	for (i = 0; i < s->n; i++)
 		if (shows_writes(&s->leaf[i])) {
 			t[n] = s->leaf[i].t;
 			at[n++] = i;
 		}
-	s->followed = n && !lab->api->copier_follow(c->copier, t, n, follow);
+	return n;
+}
+
+/* Which of the outputs t, the leaves at, change with the inputs' memory. */
+static void note_follows(struct side *s, const struct lab *lab,
+			 const struct call *c, const ctt *t, const size_t *at,
+			 size_t n)
+{
+	bool *follow = xcalloc(n, sizeof(*follow));
+	size_t i;
+
+	s->followed = !lab->api->copier_follow(c->copier, t, n, follow);
+	s->follows = xcalloc(n, sizeof(*s->follows));
 	for (i = 0; s->followed && i < n; i++)
 		if (follow[i])
-			at[s->nfollows++] = at[i];
-	s->follows = at;
-	free(t);
+			s->follows[s->nfollows++] = at[i];
 	free(follow);
+}
+
+/* With which of them the inputs' memory changes. */
+static void note_leads(struct side *s, const struct lab *lab,
+		       const struct call *c, const ctt *t, const size_t *at,
+		       size_t n)
+{
+	enum ctt_lead *lead = xcalloc(n, sizeof(*lead));
+	size_t i;
+
+	if (!lab->api->copier_lead(c->copier, t, n, lead)) {
+		s->nlead = s->n;
+		s->leads = xcalloc(s->n, sizeof(*s->leads));
+		for (i = 0; i < n; i++)
+			s->leads[at[i]] = lead[i];
+	}
+	free(lead);
+}
+
+/*
+ * Write to the inputs' memory and see which outputs change with it, and the
+ * other way round: whether they share it is then no matter of what the device
+ * says of its storages.  On a device that makes a view by reading its base
+ * anew, or copies on the first write, one of the two may be right alone.
+ */
+static void note_shared(struct side *s, const struct lab *lab,
+			const struct call *c)
+{
+	int64_t inputs = lab->api->copier_bytes(c->copier), bytes = inputs;
+	size_t *at, i, n;
+	ctt *t;
+
+	for (i = 0; i < s->n; i++)
+		bytes += (int64_t)s->leaf[i].n;
+	if (!c->n || inputs < 0 || bytes > FOLLOW_MAX)
+		return;
+	t = xcalloc(s->n + 1, sizeof(*t));
+	at = xcalloc(s->n + 1, sizeof(*at));
+	n = writable(s, t, at);
+	if (n)
+		note_follows(s, lab, c, t, at, n);
+	if (s->followed && inputs * (int64_t)n <= LEAD_MAX)
+		note_leads(s, lab, c, t, at, n);
+	free(t);
+	free(at);
 }
 
 static void note_reached(void *ctx, const char *overload, const char *where)
@@ -509,7 +550,7 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 		raise_text(s, lab->api->error_type(), lab->api->error());
 	if (o && s == &o->dev && !s->raised && (o->prove || any_shared(s) ||
 						any_shared(model)))
-		note_follows(s, lab, c);
+		note_shared(s, lab, c);
 	if (s->nchange)
 		qsort(s->change, s->nchange, sizeof(*s->change), by_input);
 	if (!model)
@@ -727,6 +768,7 @@ void side_release(struct side *s, const struct lab *lab)
 	free(s->alias);
 	free(s->moved);
 	free(s->follows);
+	free(s->leads);
 	free(s->written);
 	free(s->leaf);
 	free(s->change);

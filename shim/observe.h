@@ -49,6 +49,8 @@ struct side {
 	size_t *follows;	/* outputs that a write to inputs changes */
 	size_t nfollows;
 	bool followed;			/* that was looked at */
+	enum ctt_lead *leads;	/* of the first nlead; NULL: not looked at */
+	size_t nlead;
 };
 
 /* An overload that was reached, and what served it. */

@@ -283,6 +283,36 @@ static void follows(struct jw *w, const struct observation *o)
 	jw_arr_end(w);
 }
 
+static bool any_lead(const struct side *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (s->leads[i] == CTT_LEAD_INPUT)
+			return true;
+	return false;
+}
+
+/*
+ * What a write to each output did to the inputs' memory, where any shares or
+ * says so.  What was written to beside the outputs, behind them, was not tried.
+ */
+static void leads(struct jw *w, const struct observation *o)
+{
+	static const char *const names[] = { "untried", "", "in" };
+	const struct side *s = &o->dev;
+	size_t i, n = s->nlead;
+
+	if (!s->leads || (!any_lead(s, n) && !any_alias(&o->ref) &&
+			  !any_alias(s)))
+		return;
+	jw_key(w, "leads");
+	jw_arr(w);
+	for (i = 0; i < n; i++)
+		jw_str(w, names[s->leads[i]]);
+	jw_arr_end(w);
+}
+
 static void versions(struct jw *w, const struct side *s)
 {
 	size_t i;
@@ -468,6 +498,7 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	if (any_alias(&o->ref) || any_alias(&o->dev))
 		both(&x.w, "alias", o, aliases);
 	follows(&x.w, o);
+	leads(&x.w, o);
 	if (!o->ref.raised && !o->dev.raised &&
 	    (any_moved(&o->ref) || any_moved(&o->dev)))
 		both(&x.w, "version", o, versions);

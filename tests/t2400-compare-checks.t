@@ -60,6 +60,10 @@ readable|contract|fail|.dev.outs[0] |= (del(.data) | .lost = "device lost")
 readable|contract|fail|.dev.outs[0].data = "AACAPw=="
 aliasing|contract|fail|.alias.dev = ["in0"]
 aliasing|contract|fail|.alias.ref = ["in0"]
+aliasing|contract|fail|.alias = {ref: ["in0"], dev: ["in0"]} | .follows = []
+aliasing|contract|fail|.follows = [0]
+aliasing|contract|fail|.alias = {ref: ["in0"], dev: ["in0"]} | .follows = [0] | .leads = [""]
+aliasing|contract|fail|.leads = ["in"]
 out|contract|fail|.alias = {ref: ["in0="], dev: ["in0"]}
 mutation|contract|fail|.mutated.ref = [0]
 inputs_unmodified|contract|fail|.mutated.dev = [0]
@@ -79,6 +83,18 @@ fallback|advice|pass|.where["aten::some_op"] = "fallback"
 zero_sign|advice|pass|.ref.outs[0].data = "AAAAAAAAAEAAAEBAAACAQA==" | .hp.outs[0].data = "AAAAAAAAAAAAAAAAAAAAQAAAAAAAAAhAAAAAAAAAEEA=" | .dev.outs[0].data = "AAAAgAAAAEAAAEBAAACAQA=="
 ref_error|advice|pass|(.ref, .dev).outs[0].data = "AADAfwAAAEAAAEBAAACAQA=="
 END
+
+# The table has no check without a line above.
+sed -n "/<<'END'\$/,/^END\$/s/|.*//p" \
+	"$top/tests/t2400-compare-checks.t" | sort -u >tested
+jq -r .check "$top/coverage/checks.jsonl" | sort -u >known
+cmp_file tested known 'each check of the table fails alone above'
+
+# What couldn't be tried says nothing.
+stream '.alias = {ref: ["in0"], dev: ["in0"]} | .follows = [0] |
+	.leads = ["untried"]' >in
+exits 0 'an output that no write was tried on' cts-compare in
+is "$(jq -r 'select(.kind == "verdict").outcome' out)" pass 'is no failure'
 
 # What no write shows.
 empty='(.ref, .dev, .hp).outs[0] |= (.shape = [0,2] | .data = "")'

@@ -97,4 +97,26 @@ exits 0 'a view in name alone' cts-compare lied.jsonl
 is "$(jq -r 'select(.kind == "verdict") | .why' out)" \
 	'aliasing in sample 0: got memory of its own, want in0' \
 	'is none either'
+
+# A view to which writes are lost still follows what it is a view of.
+printf '%s\n' '{"op":"copy_","if":{"arg":0,"offset":"!=0"},"do":"unwritten"}' \
+	>plan.jsonl
+exits 0 'a case' cts-enum -d refdev -l 3 --case opinfo/select/float32/plain
+mv out cases.jsonl
+for how in healthy faulty; do
+	[ $how = healthy ] || export CTS_REFDEV_FAULTS=plan.jsonl
+	exits 0 "a view, $how" cts-exec cases.jsonl
+	unset CTS_REFDEV_FAULTS
+	jq -c 'select(.kind == "obs") | [.follows, .leads]' out |
+		sort -u >$how
+	mv out run.jsonl
+done
+cmp_file healthy - 'a view leads what it is a view of' <<'END2'
+[[0],["in"]]
+END2
+like faulty '^\[\[0\],\[""\]\]$' 'and without some of the writes does not'
+exits 0 'and is judged' cts-compare -q run.jsonl
+is "$(jq -c '[.checks | to_entries[] | select(.value.ok | not) | .key]' out)" \
+	'["aliasing"]' 'which no other check sees'
+like out 'got a write to it that no input shows, want in0' 'and is said so'
 done_testing
