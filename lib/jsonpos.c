@@ -77,27 +77,50 @@ static void add_utf8(struct buf *b, unsigned c)
 		buf_addch(b, (char)(0xc0 | c >> 6));
 		buf_addch(b, (char)(0x80 | (c & 0x3f)));
 	} else {
-		buf_addch(b, (char)(0xe0 | c >> 12));
+		if (c < 0x10000) {
+			buf_addch(b, (char)(0xe0 | c >> 12));
+		} else {
+			buf_addch(b, (char)(0xf0 | c >> 18));
+			buf_addch(b, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
 		buf_addch(b, (char)(0x80 | (c >> 6 & 0x3f)));
 		buf_addch(b, (char)(0x80 | (c & 0x3f)));
 	}
 }
 
-/* After the backslash; a key beyond the BMP is kept as two odd characters. */
+/* The u of an escape, and the second one where a pair makes a character. */
+static int scan_unicode(struct scan *s, unsigned *c)
+{
+	unsigned low;
+
+	if (hex4(s->p + 1, s->end, c) < 0)
+		return fault(s, "\\u needs four hex digits");
+	if (!*c)
+		return fault(s, "a NUL character in a string");
+	s->p += 5;
+	if (*c < 0xd800 || *c >= 0xe000)
+		return 0;
+	if (*c >= 0xdc00 || s->end - s->p < 6 || s->p[0] != '\\' ||
+	    s->p[1] != 'u' || hex4(s->p + 2, s->end, &low) < 0 ||
+	    low < 0xdc00 || low >= 0xe000)
+		return fault(s, "half a surrogate pair");
+	*c = 0x10000 + ((*c - 0xd800) << 10) + (low - 0xdc00);
+	s->p += 6;
+	return 0;
+}
+
+/* After the backslash. */
 static int scan_escape(struct scan *s, struct buf *key)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *at;
-	unsigned c;
+	unsigned c = 0;
 
 	if (s->p == s->end)
 		return fault(s, "cut inside a string");
 	if (*s->p == 'u') {
-		if (hex4(s->p + 1, s->end, &c) < 0)
-			return fault(s, "\\u needs four hex digits");
-		if (!c)
-			return fault(s, "a NUL character in a string");
-		s->p += 5;
+		if (scan_unicode(s, &c) < 0)
+			return -1;
 		if (key)
 			add_utf8(key, c);
 		return 0;

@@ -56,6 +56,70 @@ static void warn_tolerances(const cJSON *overrides,
 	free(path);
 }
 
+static bool matches_any(const struct pyre *re, const struct inventory *inv)
+{
+	size_t i;
+
+	for (i = 0; i < inv->n; i++)
+		if (pyre_search(re, inv->v[i].op) ||
+		    pyre_search(re, inv->v[i].name))
+			return true;
+	return false;
+}
+
+/* A regex that no op matches claims, or leaves out, nothing. */
+static void warn_regex(const struct inventory *inv, const char *key,
+		       const char *pattern)
+{
+	const char *p = pattern + (*pattern == '^');
+	char *literal = xstrndup(p, strcspn(p, "^$*+?()[]{}|\\"));
+	const char *near;
+	struct pyre re;
+
+	if (pyre_compile(&re, pattern, NULL) == 0) {
+		near = *literal ? inventory_nearest(inv, literal) : NULL;
+		if (matches_any(&re, inv))
+			;
+		else if (near)
+			prog_warn("%s: no op matches '%s', did you mean "
+				  "'%s'?", key, pattern, near);
+		else
+			prog_warn("%s: no op matches '%s'", key, pattern);
+		pyre_release(&re);
+	}
+	free(literal);
+}
+
+/* Names, or regexes where an entry is one or regexes says that all are. */
+static void warn_list(const struct inventory *inv, const char *key,
+		      const cJSON *list, bool regexes)
+{
+	const cJSON *x;
+
+	cJSON_ArrayForEach(x, list)
+		if (regexes || manifest_is_regex(x->valuestring))
+			warn_regex(inv, key, x->valuestring);
+		else
+			warn_op(inv, key, x->valuestring);
+}
+
+/* Claims for the ops that a regex, or one of several, matches. */
+static void warn_claims(const struct inventory *inv, const char *key,
+			const cJSON *claims)
+{
+	const cJSON *x;
+	char *name;
+
+	cJSON_ArrayForEach(x, claims) {
+		name = xasprintf("%s.%s", key, x->string);
+		if (cJSON_IsString(x))
+			warn_regex(inv, name, x->valuestring);
+		else if (cJSON_IsArray(x))
+			warn_list(inv, name, x, true);
+		free(name);
+	}
+}
+
 /* A dtype that is claimed and that this PyTorch is too old for. */
 static void warn_dtypes(const struct manifest *m, const struct inventory *inv)
 {
@@ -71,16 +135,23 @@ static void warn_dtypes(const struct manifest *m, const struct inventory *inv)
 
 void opnames_warn(const struct manifest *m, const struct inventory *inv)
 {
-	static const char *const keys[] = { "skip_ops", "must_not_fall_back" };
+	static const struct { const char *key; bool regexes; } lists[] = {
+		{ "supported_ops", true }, { "skip_ops", false },
+		{ "must_not_fall_back", false },
+	};
+	static const char *const claims[] = {
+		"supported_dtypes", "capabilities",
+	};
 	const cJSON *top = manifest_json(m), *x;
 	size_t i;
 
 	warn_dtypes(m, inv);
-	for (i = 0; i < 2; i++)
-		cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(top,
-								keys[i]))
-			if (!manifest_is_regex(x->valuestring))
-				warn_op(inv, keys[i], x->valuestring);
+	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		warn_list(inv, lists[i].key, cJSON_GetObjectItemCaseSensitive(
+				top, lists[i].key), lists[i].regexes);
+	for (i = 0; i < sizeof(claims) / sizeof(*claims); i++)
+		warn_claims(inv, claims[i], cJSON_GetObjectItemCaseSensitive(
+				top, claims[i]));
 	x = cJSON_GetObjectItemCaseSensitive(top, "tolerance_overrides");
 	if (x && x->child)
 		warn_tolerances(x, inv);

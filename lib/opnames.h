@@ -8,7 +8,8 @@
 /*
  * Warn of ops that the manifest names and PyTorch does not have, with the
  * nearest one that it has: in skip_ops, must_not_fall_back and
- * tolerance_overrides, whose keys may name a category of the budgets too; and
+ * tolerance_overrides, whose keys may name a category of the budgets too; of
+ * regexes for ops that match none, there, in supported_ops and in claims; and
  * of dtypes that are claimed and that it does not have.
  */
 void opnames_warn(const struct manifest *m, const struct inventory *inv);

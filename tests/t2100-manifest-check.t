@@ -257,6 +257,9 @@ END
 printf '{\n"a": 1,\n}\n' >bad.json
 exits 3 'not JSON' cts-manifest check bad.json
 errline "^cts-manifest: bad.json:3: not JSON: a comma before '}'" 'the line'
+printf '{"v":1,\n"device":"\\ud800"}\n' >half.json
+exits 3 'half a surrogate pair' cts-manifest check half.json
+errline '^cts-manifest: half.json:2: not JSON: half a surrogate pair' 'the line'
 printf '{"manifest_version": 1\0}' >bad.json
 exits 3 'a NUL byte' cts-manifest check bad.json
 errline '^cts-manifest: bad.json:1: not JSON' 'is refused'

@@ -101,6 +101,28 @@ for x in '--level 0' '--level 9' '--level x' '--level-range 2' \
 done
 exits 2 'neither -m nor -d' enum
 
+# A regex that no op matches claims nothing, which is hardly meant.
+cts-manifest init --template smoke --device cpu -o claim.json 2>err
+regex()
+{
+	jq "$1" claim.json >slip.json
+	exits 0 "$2: is listed" enum -m slip.json
+}
+regex '.supported_ops = ["^add$", "^randm$"]' 'supported_ops'
+errline "^cts-enum: warning: supported_ops: no op matches '\^randm\\$', did you"\
+" mean 'randn'\?\$" 'and one pattern warned about'
+regex '.supported_ops = "^(add|qqqqqqqqqq)$"' 'one alternative that is there'
+is "$(cat err)" '' 'is enough'
+regex '.supported_ops = ["^add", "^(qqq|ppp)$"]' 'no word to go by'
+errline "no op matches '\^\(qqq\|ppp\)\\$'\$" 'no proposal'
+regex '.skip_ops = ["^fft[.]fff$"]' 'skip_ops'
+errline "skip_ops: no op matches" 'too'
+regex '.supported_dtypes.float32 = "^(add|div)$"' 'div, which is a variant'
+is "$(cat err)" '' 'is there'
+regex '.supported_dtypes.float32 = "^dif$"' 'dtypes'
+errline "supported_dtypes.float32: no op matches '\^dif\\$', did you mean 'div" \
+	'too'
+
 # Selectors.
 exits 0 '--op' enum -d cpu --op '^add$'
 adds_up '--op'

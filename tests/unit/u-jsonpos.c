@@ -67,9 +67,26 @@ static void test_faults(void)
 	fault("[\"\xed\xa0\x80\"]", "1: not JSON: a string is not UTF-8");
 	fault("[\"\\q\"]", "1: not JSON: unknown escape in a string");
 	fault("[\"\\u00g0\"]", "1: not JSON: \\u needs four hex digits");
+	fault("[\n\"\\ud800\"]", "2: not JSON: half a surrogate pair");
+	fault("[\"\\udc00\"]", "1: not JSON: half a surrogate pair");
+	fault("[\"\\ud800\\ud800\"]",
+	      "1: not JSON: half a surrogate pair");
 	fault("[\"\\u0000\"]", "1: not JSON: a NUL character in a string");
 	fault("[\"a", "1: not JSON: cut inside a string");
 	fault("[[[[[[[[[[[[[[[[[", "1: not JSON: nested too deep");
+}
+
+/* A pair is one character, in a key as in a value. */
+static void test_pair(void)
+{
+	struct jsonpos p = JSONPOS_INIT;
+	struct err e = { 0 };
+	const char *text = "{\n\"\\ud83d\\ude00\":\"\\ud83d\\ude00\"}";
+
+	is_int(jsonpos_scan(&p, text, strlen(text), &e), 0, "a pair is read");
+	is_int(jsonpos_line(&p, "\xf0\x9f\x98\x80"), 2,
+	       "and found by its character");
+	jsonpos_release(&p);
 }
 
 static void test_nul(void)
@@ -85,6 +102,7 @@ int main(void)
 {
 	test_lines();
 	test_faults();
+	test_pair();
 	test_nul();
 	return done();
 }
