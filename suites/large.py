@@ -59,7 +59,7 @@ large("copy", "clone_int16", lambda t: windows(t.clone()), ("int16",),
 large("copy", "copy_shifted", lambda t: windows(
     torch.empty_like(t).copy_(t.roll(1))), sizes=BEYOND, copies=3)
 large("copy", "to_bool", lambda t: windows(t.to(torch.bool)), ("int8",),
-      copies=2)
+      BEYOND, copies=2)
 large("copy", "stepped", lambda t: windows(t[1::2].contiguous()),
       sizes=BEYOND, copies=2)
 large("copy", "from_host", lambda t: windows(
@@ -83,7 +83,8 @@ large("elementwise", "add", lambda t: windows(t[:-3] + t[3:]), copies=2,
       sizes=[n + 3 for n in AROUND])
 large("elementwise", "add_int16", lambda t: windows(t[:-3] + t[3:]),
       ("int16",), (BIG + 4,), copies=2)
-large("elementwise", "mul_inplace", lambda t: windows(t.mul_(3)), ("int8",))
+large("elementwise", "mul_inplace", lambda t: windows(t.mul_(3)), ("int8",),
+      BEYOND)
 large("elementwise", "equal", lambda t: windows(t[:-3] == t[3:]), copies=2,
       sizes=(BIG + 4,))
 large("elementwise", "ladder", lambda t: windows(t[:-3] ^ t[3:]),
@@ -106,13 +107,14 @@ def planted(t, value):
 
 large("reduction", "sum", total)
 large("reduction", "sum_ladder", lambda t: [total(t), t.max()], sizes=LADDER)
-large("reduction", "count_nonzero", torch.count_nonzero)
+large("reduction", "count_nonzero", torch.count_nonzero, sizes=BEYOND)
 large("reduction", "argmax", lambda t: planted(t, 7).argmax(), sizes=BEYOND)
 large("reduction", "max_dim", lambda t: list(planted(t, 7).max(0)))
-large("reduction", "amin", lambda t: planted(t, 7).neg_().amin(), ("int8",))
+large("reduction", "amin", lambda t: planted(t, 7).neg_().amin(), ("int8",),
+      BEYOND)
 large("reduction", "any_last", lambda t: [
     t.zero_().any(), t.index_fill_(0, places(t)[-1:], True).any()],
-    ("bool",))
+    ("bool",), BEYOND)
 large("reduction", "many_rows", lambda t: windows(total(t.view(-1, 2), 1)),
       sizes=EVEN, copies=2)
 large("reduction", "long_rows", lambda t: total(t.view(2, -1), 1), sizes=EVEN)
