@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 6
+#define CTT_ABI 7
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;

@@ -734,17 +734,17 @@ static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
 static void run_np(struct observation *o, const struct lab *lab,
 		   PyObject *args, PyObject *kwargs, const struct how *how)
 {
+	PyObject *fn = how->numpy(how->numpy_ctx);
 	struct err e;
 	struct call c;
 
-	if (call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0,
-		      how->host, &e)) {
-		PyErr_Clear();
-		return;
+	if (fn && !call_init(&c, lab->api, &lab->types, args, kwargs, "cpu", 0,
+			     how->host, &e)) {
+		run(&o->np, lab, fn, &c, NULL, NULL);
+		call_release(&c, lab->api);
 	}
-	run(&o->np, lab, how->numpy, &c, NULL, NULL);
 	PyErr_Clear();
-	call_release(&c, lab->api);
+	Py_XDECREF(fn);
 }
 
 void side_release(struct side *s, const struct lab *lab)

@@ -98,7 +98,9 @@ struct how {
 	bool twice;		/* on the device, to see whether it repeats */
 	bool primed;		/* there after a call with other values */
 	const struct recall *recall;	/* or NULL */
-	PyObject *numpy;	/* the op by NumPy, of the same arguments */
+	/* The op by NumPy, of the same arguments: new, or NULL; or NULL. */
+	PyObject *(*numpy)(void *ctx);
+	void *numpy_ctx;
 };
 
 /*

@@ -255,14 +255,22 @@ static const char *called_name(struct runcase *r, const struct case_rec *c,
 	return name ? PyUnicode_AsUTF8(name) : NULL;
 }
 
+/* What is asked, should it be needed, for a reference in NumPy. */
+struct numpy_query {
+	struct runcase *r;
+	const struct case_rec *c;
+	const struct form *v;
+	PyObject *sample;
+};
+
 /* The database's reference for the sample's call: new, or NULL. */
-static PyObject *numpy_of(struct runcase *r, const struct case_rec *c,
-			  const struct form *v, PyObject *sample)
+static PyObject *numpy_of(void *ctx)
 {
-	const char *name = strcmp(c->suite, "opinfo") ?
-		called_name(r, c, sample) : c->op;
-	PyObject *fn = name ? PyObject_CallFunction(r->numpy, "ss", name,
-						    v->mode) : NULL;
+	const struct numpy_query *q = ctx;
+	const char *name = strcmp(q->c->suite, "opinfo") ?
+		called_name(q->r, q->c, q->sample) : q->c->op;
+	PyObject *fn = name ? PyObject_CallFunction(q->r->numpy, "ss", name,
+						    q->v->mode) : NULL;
 
 	PyErr_Clear();
 	if (fn == Py_None)
@@ -311,6 +319,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		      const struct form *v, int i, PyObject *sample,
 		      PyObject *args, PyObject *kwargs, struct err *e)
 {
+	struct numpy_query query = { r, c, v, sample };
 	struct how how = {
 		.seed = seed_for_case(c->id, c->seed) + (uint64_t)i,
 		.host = hostargs_of(&r->hostargs, c->op) | v->host,
@@ -324,6 +333,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		.primed = v->primed && strcmp(c->oracle, "metadata"),
 		/* What is known is of the sample as it was. */
 		.recall = c->edits ? NULL : replay_recall(&r->replay, i),
+		.numpy = numpy_of, .numpy_ctx = &query,
 	};
 	PyObject *fn = PyTuple_GET_ITEM(sample, 0);
 	struct observation o;
@@ -332,7 +342,6 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 	if (r->script)
 		return script_write(r->script, r->lab, c, sample, args, kwargs,
 				    &how, v, r->out, e);
-	how.numpy = numpy_of(r, c, v, sample);
 	rc = observe(&o, r->lab, fn, args, kwargs, &how, e);
 	if (!rc)
 		rc = write_sample(r, c, v, i, &o, sample, args, kwargs, e);
@@ -342,7 +351,6 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		replay_keep(&r->replay, i, &o);
 	r->oom |= rc >= 0 && o.dev.raised && o.dev.kind == RAISED_OOM;
 	observation_release(&o, r->lab);
-	Py_XDECREF(how.numpy);
 	return rc;
 }
 
