@@ -245,6 +245,9 @@ static void look_at_advice(struct trial *r, const cJSON *healthy,
 		old = false;
 		cJSON_ArrayForEach(k, known)
 			old = old || !strcmp(k->valuestring, c->string);
+		/* A backend claims must_not_fall_back of what it serves. */
+		if (!old && !strcmp(c->string, "fallback"))
+			caught(r, healthy, c->string);
 		if (old || r->advice)
 			continue;
 		r->advice = true;
