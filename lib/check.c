@@ -14,8 +14,8 @@
 static const char *const names[] = {
 	"error_unexpected", "error_missing", "outputs", "readable", "dtype",
 	"shape", "layout", "device", "value", "aliasing", "out", "mutation",
-	"inputs_unmodified", "guard", "sensitivity", "strides", "conj", "neg",
-	"zero_sign", "repeat", "error_type", "version", "fallback",
+	"inputs_unmodified", "guard", "generator", "sensitivity", "strides",
+	"conj", "neg", "zero_sign", "repeat", "error_type", "version", "fallback",
 	"ref_error",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == CHECK_N,

@@ -687,6 +687,9 @@ void judge_obs(const struct judge *j, struct jcase *c, const struct obs *o)
 	judge_where(o, &m);
 	judge_version(o, &m);
 	judge_sensitivity(o, &m);
+	if (o->drew)
+		mark(&m, CHECK_GENERATOR, !cJSON_IsTrue(o->drew),
+		     "moved", "as it was: the reference draws nothing");
 	if (o->repeat)
 		mark(&m, CHECK_REPEAT, !strcmp(o->repeat, "same"),
 		     "another result the second time", "the same");

@@ -461,6 +461,10 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	o->tier = rec_str_opt(rec, "tier", "clean");
 	o->args = rec_str_opt(rec, "args", "");
 	o->repeat = rec_str_opt(rec, "repeat", NULL);
+	o->drew = cJSON_GetObjectItemCaseSensitive(rec, "drew");
+	if (o->drew && !cJSON_IsBool(o->drew))
+		return err_set(c->e, EX_BADINPUT, "'drew' is neither true nor "
+			       "false");
 	if (in && read_values(c, in, &o->inputs, &o->ninputs, NULL) < 0)
 		return err_prefix(c->e, "inputs");
 	if (read_result(c, rec, "ref", &o->ref, NULL) < 0 ||

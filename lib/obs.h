@@ -72,6 +72,7 @@ struct obs {
 	const cJSON *version;
 	const cJSON *sensitivity;
 	const char *repeat;
+	const cJSON *drew;
 	void *mem;			/* private */
 };
 

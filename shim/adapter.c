@@ -451,8 +451,7 @@ void adapter_seed(const struct adapter *a, uint64_t seed)
 
 	if (!a->seed)
 		return;
-	/* Some generators take no more than 63 bits. */
-	n = PyLong_FromUnsignedLongLong(seed >> 1);
+	n = PyLong_FromUnsignedLongLong(seed);
 	if (n)
 		ret = PyObject_CallOneArg(a->seed, n);
 	Py_XDECREF(n);

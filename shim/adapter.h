@@ -57,7 +57,7 @@ double adapter_memory(const struct adapter *a);
 /* Give cached memory back, where the device can. */
 void adapter_empty(const struct adapter *a);
 
-/* Seed the device's generator, if it has one that can be reached. */
+/* Seed the device's generator, if it has one that can be reached; 63 bits. */
 void adapter_seed(const struct adapter *a, uint64_t seed);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ctt.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/FunctionalTensorWrapper.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/autograd/python_variable.h>
@@ -188,38 +189,61 @@ int parts(ctt h, ctt out[3], const char *names[3])
 	return -1;
 }
 
-at::Generator cpu_generator()
+at::Generator generator_of(const char *name)
 {
-	return at::detail::getDefaultCPUGenerator();
+	c10::Device device(name);
+
+	return device.is_cpu() ? at::detail::getDefaultCPUGenerator() :
+		at::globalContext().defaultGenerator(device);
 }
 
-int cpu_seed(uint64_t seed)
+// Its state as bytes that can be compared.
+at::Tensor state_of(const char *device)
 {
-	return guarded([&] {
-		at::Generator g = cpu_generator();
-		std::lock_guard<std::mutex> lock(g.mutex());
+	at::Generator g = generator_of(device);
+	std::lock_guard<std::mutex> lock(g.mutex());
+	at::Tensor t = g.get_state();
 
-		g.set_current_seed(seed);
-	});
+	TORCH_CHECK(t.is_cpu() && t.is_contiguous(), "no state to look at");
+	return t;
 }
 
-int cpu_rng_mark()
+int seed_device(const char *device, uint64_t seed)
 {
-	return guarded([&] { rng_mark = cpu_generator().get_state(); });
+	// Asked for each sample: an exception costs more than many calls do.
+	static std::string without;
+	int rc = -1;
+
+	if (without != device)
+		rc = guarded([&] {
+			at::Generator g = generator_of(device);
+			std::lock_guard<std::mutex> lock(g.mutex());
+
+			g.set_current_seed(seed);
+		});
+	if (rc)
+		without = device;
+	return rc;
 }
 
-bool cpu_rng_moved()
+int mark_rng(const char *device)
+{
+	return guarded([&] { rng_mark = state_of(device); });
+}
+
+int rng_moved(const char *device)
 {
 	bool moved = true;
 
-	guarded([&] {
-		at::Tensor now = cpu_generator().get_state();
+	if (guarded([&] {
+		at::Tensor now = state_of(device);
 
 		moved = !rng_mark.defined() ||
 			now.nbytes() != rng_mark.nbytes() ||
 			std::memcmp(now.const_data_ptr(),
 				    rng_mark.const_data_ptr(), now.nbytes());
-	});
+	    }))
+		return -1;
 	return moved;
 }
 
@@ -228,7 +252,7 @@ const ctt_api table = {
 	meta, read, parts, ctt_body_of, ctt_storage_of, ctt_build,
 	ctt_lay_tensor, ctt_copier_new, ctt_copier_tensor, ctt_copier_changes,
 	ctt_copier_follow, ctt_copier_lead, ctt_copier_bytes,
-	ctt_copier_free, cpu_seed, cpu_rng_mark, cpu_rng_moved,
+	ctt_copier_free, seed_device, mark_rng, rng_moved,
 	ctt_trace_begin, ctt_trace_end, ctt_overloads,
 	ctt_overload_find, ctt_boxed_call, ctt_record_begin, ctt_record_end,
 };

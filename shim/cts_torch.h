@@ -193,10 +193,14 @@ struct ctt_api {
 	int64_t (*copier_bytes)(ctt_copier c);
 	void (*copier_free)(ctt_copier c);
 
-	/* The CPU's default generator. */
-	int (*cpu_seed)(uint64_t seed);
-	int (*cpu_rng_mark)(void);	/* remember its state */
-	bool (*cpu_rng_moved)(void);	/* has it been drawn from since? */
+	/*
+	 * The default generator of a device: -1 where PyTorch can't reach one.
+	 * One state is remembered at a time; rng_moved says 1 where it is
+	 * another since, 0 where not, -1 where nobody can tell.
+	 */
+	int (*seed)(const char *device, uint64_t seed);
+	int (*rng_mark)(const char *device);
+	int (*rng_moved)(const char *device);
 
 	/*
 	 * Record which overloads are called with tensors of that device (its

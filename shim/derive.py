@@ -224,40 +224,91 @@ def kind_of(dtype):
         "bool" if dtype is torch.bool else "int"
 
 
-def misfits(args, kwargs, shapes):
-    """The call with an operand that doesn't fit the others, where shapes is
-    true, or a dimension that isn't there."""
-    ts = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor)]
-    for i in ts[1:] if shapes else ():
-        t = args[i]
-        if t.dim() and t.numel() and t.layout is torch.strided:
-            wide = picked(t, (*t.shape[:-1], t.shape[-1] + 2))
-            yield (*args[:i], wide, *args[i + 1:]), kwargs
+def with_value(args, i, value):
+    return (*args[:i], value, *args[i + 1:])
+
+
+def plain_one(t):
+    return isinstance(t, torch.Tensor) and t.layout is torch.strided and \
+        t.numel() > 0 and not t.is_quantized
+
+
+def with_operand(make):
+    """A kind of call: with what make() gives for each operand, or for the last
+    of a list of them."""
+    def kind(fn, args, kwargs):
+        for i, a in enumerate(args):
+            if plain_one(a):
+                for other in make(a):
+                    yield with_value(args, i, other), kwargs, fn
+            elif type(a) in (list, tuple) and len(a) > 1 and plain_one(a[-1]):
+                for other in make(a[-1]):
+                    yield with_value(args, i, type(a)((*a[:-1], other))), \
+                        kwargs, fn
+    return kind
+
+
+def longer(t):
+    """Too long for the others, or not square any more."""
+    if t.dim():
+        yield picked(t, (*t.shape[:-1], t.shape[-1] + 2))
+
+
+def of_rank(t):
+    """With no dimension, and with two that are too many."""
+    if t.dim():
+        yield picked(t, ())
+    yield t.detach()[None, None]
+
+
+def fractional(t):
+    """An index that is no whole number."""
+    if t.dtype in (torch.int64, torch.int32):
+        yield t.to(torch.float32)
+
+
+def no_such_dim(fn, args, kwargs):
+    """A dimension, or whatever number or list of them it is, of 64."""
     if "dim" in kwargs:
-        yield args, {**kwargs, "dim": 64}
+        yield args, {**kwargs, "dim": 64}, fn
     for i, a in enumerate(args):
         if type(a) is int:
-            yield (*args[:i], 64, *args[i + 1:]), kwargs
+            yield with_value(args, i, 64), kwargs, fn
+        elif type(a) in (list, tuple) and a and type(a[-1]) is int:
+            yield with_value(args, i, type(a)((*a[:-1], 64))), kwargs, fn
 
 
-def wrong_targets(fn, inplace, takes_out, args, kwargs):
-    """(args, kwargs, callable): results that go where they can't."""
+def narrow_out(fn, args, kwargs):
+    """A result that goes to a tensor of a narrower kind."""
     try:
         got = fn(*rebuilt(args, torch.clone), **kwargs)
     except Exception:
         return
-    if takes_out and isinstance(got, torch.Tensor) and \
-            kind_of(got.dtype) in NARROWER:
-        target = torch.ones(got.shape, dtype=NARROWER[kind_of(got.dtype)])
-        yield args, {**kwargs, "out": target}, fn
-    first = args[0] if args else None
-    if inplace and isinstance(first, torch.Tensor) and first.dim() and \
-            first.numel() and first.layout is torch.strided:
-        if len(tensors(args)) > 1:
-            yield (picked(first, ()), *args[1:]), kwargs, inplace
-        if kind_of(first.dtype) in NARROWER:
-            narrow = first.detach().to(NARROWER[kind_of(first.dtype)])
-            yield (narrow, *args[1:]), kwargs, inplace
+    several = type(got) is not torch.Tensor
+    outs = tensors(got)
+    if outs and kind_of(outs[0].dtype) in NARROWER and \
+            (not several or len(outs) == len(got)):
+        outs[0] = torch.ones(outs[0].shape,
+                             dtype=NARROWER[kind_of(outs[0].dtype)])
+        yield args, {**kwargs, "out": tuple(outs) if several else outs[0]}, fn
+
+
+def narrow_self(inplace):
+    """In place to a tensor of a narrower kind."""
+    def kind(_, args, kwargs):
+        if args and plain_one(args[0]) and kind_of(args[0].dtype) in NARROWER:
+            narrow = args[0].detach().to(NARROWER[kind_of(args[0].dtype)])
+            yield with_value(args, 0, narrow), kwargs, inplace
+    return kind
+
+
+def small_self(inplace):
+    """In place to a tensor without dimensions."""
+    def kind(_, args, kwargs):
+        if args and plain_one(args[0]) and args[0].dim() and \
+                len(tensors(args)) > 1:
+            yield with_value(args, 0, picked(args[0], ())), kwargs, inplace
+    return kind
 
 
 def refuses(fn, args, kwargs):
@@ -271,11 +322,23 @@ def refuses(fn, args, kwargs):
         return "not implemented" not in str(e)
 
 
-def refusals(fn, inplace, takes_out, shapes, batch):
-    """(args, kwargs, callable) of what the CPU refuses."""
-    for args, kwargs in batch:
-        for call in itertools.chain(
-                ((a, k, fn) for a, k in misfits(args, kwargs, shapes)),
-                wrong_targets(fn, inplace, takes_out, args, kwargs)):
-            if refuses(call[2], *call[:2]):
+def refusals(fn, inplace, takes_out, batch):
+    """(args, kwargs, callable) of what the CPU refuses: each kind by turns."""
+    kinds = [with_operand(longer), no_such_dim,
+             *([narrow_out] if takes_out else []),
+             *([small_self(inplace), narrow_self(inplace)] if inplace else []),
+             with_operand(of_rank), with_operand(fractional)]
+
+    def calls(kind):
+        for args, kwargs in batch:
+            for call in kind(fn, args, kwargs):
+                if refuses(call[2], *call[:2]):
+                    yield call
+    turns = [calls(kind) for kind in kinds]
+    while turns:
+        for turn in list(turns):
+            call = next(turn, None)
+            if call is None:
+                turns.remove(turn)
+            else:
                 yield call

@@ -618,6 +618,12 @@ static bool same_sides(const struct lab *lab, const struct side *a,
 	return true;
 }
 
+/* Some generators take no more than 63 bits. */
+static uint64_t seed_of(const struct how *how)
+{
+	return how->seed >> 1;
+}
+
 static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 		   PyObject *args, PyObject *kwargs, const struct how *how,
 		   struct err *e)
@@ -632,12 +638,12 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 		raise_text(&o->ref, "set-up", e->msg);
 		return 0;
 	}
-	lab->api->cpu_seed(how->seed);
-	lab->api->cpu_rng_mark();
+	lab->api->seed("cpu", seed_of(how));
+	lab->api->rng_mark("cpu");
 	run(&o->ref, lab, fn, &c, NULL, NULL);
 	note_turned(&o->ref, lab, &c);
 	o->random = how->random ||
-		(!how->fixed && lab->api->cpu_rng_moved());
+		(!how->fixed && lab->api->rng_moved("cpu") != 0);
 	call_release(&c, lab->api);
 	return 0;
 }
@@ -684,6 +690,7 @@ static int run_dev(struct observation *o, struct side *s,
 {
 	const char *device = lab->adapter.dev.string;
 	struct call c;
+	bool mark;
 
 	if (call_init(&c, lab->api, &lab->types, args, kwargs, device,
 		      CTT_COPY_GUARD, how->host, e)) {
@@ -695,10 +702,15 @@ static int run_dev(struct observation *o, struct side *s,
 		return 0;
 	}
 	note_given(o, lab, &c);
-	lab->api->cpu_seed(how->seed);
+	lab->api->seed("cpu", seed_of(how));
+	/* A case written by hand may do other things on a device. */
+	mark = !lab->api->seed(device, seed_of(how)) && !o->random &&
+		!how->fixed && !lab->api->rng_mark(device);
 	if (o->random)
-		adapter_seed(&lab->adapter, how->seed);
+		adapter_seed(&lab->adapter, seed_of(how));
 	run(s, lab, fn, &c, o, &o->ref);
+	if (s == &o->dev)
+		o->drew = mark ? lab->api->rng_moved(device) : -1;
 	call_release(&c, lab->api);
 	if (s->raised)
 		settle(lab);
@@ -721,7 +733,7 @@ static void run_hp(struct observation *o, const struct lab *lab, PyObject *fn,
 	ret = PyObject_CallOneArg(lab->types.default_dtype,
 				  lab->types.float64);
 	Py_XDECREF(ret);
-	lab->api->cpu_seed(how->seed);
+	lab->api->seed("cpu", seed_of(how));
 	run(&o->hp, lab, fn, &c, NULL, &o->ref);
 	ret = PyObject_CallOneArg(lab->types.default_dtype,
 				  lab->types.float32);
@@ -788,7 +800,7 @@ static bool call_once(const struct lab *lab, PyObject *fn, PyObject *args,
 
 	if (!call_init(&c, lab->api, &lab->types, args, kwargs, device, 0,
 		       how->host, &e)) {
-		lab->api->cpu_seed(how->seed);
+		lab->api->seed("cpu", seed_of(how));
 		ret = PyObject_Call(fn, c.args, c.kwargs);
 		call_release(&c, lab->api);
 	}
@@ -904,6 +916,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 {
 	memset(o, 0, sizeof(*o));
 	o->prove = how->prove;
+	o->drew = -1;
 	buf_init(&o->ref.tree);
 	buf_init(&o->dev.tree);
 	buf_init(&o->hp.tree);

@@ -70,6 +70,7 @@ struct observation {
 	size_t nreached, reached_cap;
 	bool prove;			/* by writes, what shares memory */
 	bool random;			/* the reference drew random numbers */
+	int drew;	/* device's generator: 1 moved, 0 not, -1 not looked */
 	bool same;			/* dev is ref, bit for bit */
 	bool repeated, repeat_same;
 };

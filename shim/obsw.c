@@ -505,6 +505,8 @@ int obsw_write(struct buf *out, const struct obsw *ow,
 	if (o->ref.nchange || o->dev.nchange)
 		both(&x.w, "mutated", o, mutations);
 	guards(&x.w, o);
+	if (o->drew >= 0)
+		jw_kbool(&x.w, "drew", o->drew);
 	if (o->repeated)
 		jw_kstr(&x.w, "repeat", o->repeat_same ? "same" : "differs");
 	reached(&x.w, o);

@@ -464,7 +464,7 @@ LOOKS = {
     "device": "look_device", "layout": "look_layout",
     "aliasing": "look_aliasing", "out": "look_out",
     "mutation": "look_changed", "inputs_unmodified": "look_changed",
-    "guard": "look_guard", "error_missing": "look_error",
+    "guard": "look_guard", "generator": "look_generator", "error_missing": "look_error",
     "error_unexpected": "look_error", "strides": "look_strides",
     "conj": "look_conj", "neg": "look_neg", "zero_sign": "look_zero_sign",
     "repeat": "look_repeat", "version": "look_version",

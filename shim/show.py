@@ -164,6 +164,16 @@ def look_guard(device, given, memory, before, result):
     return found
 
 
+def look_generator(device, given, memory, before, result):
+    """Whether a call moves the generator."""
+    args, kwargs, _ = arguments_on(device)
+    module = torch.get_device_module(device) if device != "cpu" else torch
+    state = module.get_rng_state()
+    the_call(*args, **kwargs)
+    moved = not torch.equal(state, module.get_rng_state())
+    return ["moved" if moved else "as it was"]
+
+
 def look_version(device, given, memory, before, result):
     return [t._version - v for t, v in zip(given, before[1])]
 

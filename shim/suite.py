@@ -123,9 +123,9 @@ def claimed(want, fn):
 
 def refused(fn):
     """Whether it is refused, of a call that PyTorch says must be."""
-    def run(*args):
+    def run(*args, **kwargs):
         try:
-            fn(*args)
+            fn(*args, **kwargs)
         except Exception:
             return True
         return False

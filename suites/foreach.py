@@ -1,11 +1,11 @@
 """Operations on lists of tensors, from PyTorch's own table of them: as a list
 of other tensors and in place, with lists of one, with empty tensors in between,
-with other strides."""
+with other strides, and with lists that don't match, which are refused."""
 import itertools
 
 import torch
 from torch.testing._internal import common_methods_invocations as database
-from suite import COMPLEX, FLOATS, INTS, case, seed
+from suite import COMPLEX, FLOATS, INTS, case, refused, seed
 
 TABLES = ("unary", "binary", "pointwise", "reduce", "other")
 DTYPES = FLOATS + INTS + COMPLEX + ("bool",)
@@ -84,6 +84,14 @@ def usable(entry, fn, dtype):
             yield sample
 
 
+def misfits(sample):
+    """The sample with a list, of tensors or numbers, that is one too short."""
+    tensors, args, kwargs = sample
+    for i, a in enumerate(args):
+        if isinstance(a, (list, tuple)) and len(a) > 1:
+            yield tensors, (*args[:i], a[:-1], *args[i + 1:]), kwargs
+
+
 def declare(entry, name, fn):
     def dtypes():
         """Those that the CPU takes in that form."""
@@ -93,8 +101,12 @@ def declare(entry, name, fn):
                 if any(True for _ in usable(entry, fn, getattr(torch, d)))]
 
     def make_samples(make):
-        for tensors, args, kwargs in usable(entry, fn, make.dtype):
+        batch = list(usable(entry, fn, make.dtype))
+        for tensors, args, kwargs in batch:
             yield fn, (tensors, *args), kwargs
+        for tensors, args, kwargs in itertools.chain.from_iterable(
+                map(misfits, batch[:1])):
+            yield refused(fn), (tensors, *args), kwargs
     case(name, dtypes, level=4, capability="foreach",
          tags={"family": "foreach"})(make_samples)
 

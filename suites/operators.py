@@ -270,6 +270,22 @@ def _(make):
     yield torch.linalg.det, (a,)
 
 
+# Statistics that are kept are written to where they are, and not beside that.
+@case("running_statistics", ("float32",), level=3)
+def _(make):
+    aten = torch.ops.aten
+    x = make(3, 4, 5)
+    for fn in (
+            lambda *a: F.batch_norm(*a, training=True, momentum=0.25),
+            lambda x, m, v: F.instance_norm(x, m, v, momentum=0.25),
+            lambda x, m, v: aten.native_batch_norm(
+                x, None, None, m, v, True, 0.25, 1e-5)[0],
+            lambda x, m, v: aten._native_batch_norm_legit(
+                x, None, None, m, v, True, 0.25, 1e-5)[0]):
+        for place in (slice(2, 6), slice(1, 9, 2)):
+            yield fn, (x, make(9)[place], make(9, low=0.5, high=2)[place])
+
+
 # Overloads that Python's operators don't lead to: C++ calls them, as do models
 # that were exported.
 SCALAR = ("add", "sub", "rsub", "mul", "div", "floor_divide", "remainder",
@@ -294,7 +310,7 @@ def with_scalars(name):
 
 @case("scalar_overloads", ("float32", "int64", "bool", "complex64"), level=3)
 def _(make):
-    x = make(3, 5)
+    x, within = make(3, 5), make(5, 11)[1:4, 1::2]
     for name in SCALAR:
         for fn in with_scalars(name):
             for n in (3, 0.75):
@@ -304,3 +320,4 @@ def _(make):
                     continue
                 yield fn, (x, n)
                 yield fn, (x.t(), n)
+                yield fn, (within, n)

@@ -19,7 +19,7 @@ def t($d): {dtype: "float32", shape: [2,2], strides: [2,1], offset: 0,
  hp: {tree: "*", outs: [t("cpu") | .dtype = "float64" | .data = $one64]},
  alias: {ref: [""], dev: [""]}, mutated: {ref: [], dev: []}, guard: [],
  where: {"aten::some_op": "device"}, repeat: "same",
- version: {ref: [0], dev: [0]},
+ version: {ref: [0], dev: [0]}, drew: false,
  sensitivity: {arg: "alpha", ref: "differs", dev: "differs"}}' >base
 
 # stream FILTER: start, the base observation through FILTER, end.
@@ -68,6 +68,7 @@ out|contract|fail|.alias = {ref: ["in0="], dev: ["in0"]}
 mutation|contract|fail|.mutated.ref = [0]
 inputs_unmodified|contract|fail|.mutated.dev = [0]
 guard|contract|fail|.guard = [{tensor: 0, where: "after", at: 7}]
+generator|contract|fail|.drew = true
 sensitivity|contract|fail|.sensitivity.dev = "same"
 error_missing|contract|fail|.ref = {raised: {type: "ValueError", message: "no", kind: "error"}}
 error_unexpected|contract|error|.dev = {raised: {type: "RuntimeError", message: "no", kind: "error"}}

@@ -61,6 +61,7 @@ neither raised nor returned|.dev = {}
 a sample below 0|.sample = -1
 no sample number|del(.sample)
 guards that are no list|.guard = {}
+a generator that is neither still nor moved|.drew = 1
 aliases that are no object|.alias = []
 a magnitude that is none|.inputs[0].amax = "-0x1p+0"
 too many values|.ref.outs = [range(5000) | {py: "int", value: "1"}]

@@ -49,6 +49,32 @@ alone atan2 host_scalar_first error_unexpected \
 alone tanh backward_offset value \
 	'{"op":"tanh_backward","do":"no_offset","arg":0}'
 alone addcmul backward_subsets value '{"op":"addcmul","do":"grad_mask"}'
+alone erf out_special value \
+	'{"op":"erf.out","do":"lose_input","arg":"self","what":"nan"}'
+alone erf inplace_special value \
+	'{"op":"erf_","do":"lose_input","arg":"self","what":"nan"}'
+alone erf refused error_missing '{"op":"erf.out","do":"swallow"}'
+alone mode refused error_missing '{"op":"mode","do":"swallow"}'
+
+# A draw that nobody asked for: values don't show it.
+printf '%s\n' \
+	'{"op":"_scaled_dot_product_fused_attention*","do":"rng_clock"}' \
+	>plan.jsonl
+exits 0 'attention' cts-enum -d refdev \
+	--case opinfo/nn.functional.scaled_dot_product_attention/float32/plain
+mv out cases.jsonl
+exits 0 'runs' cts-exec cases.jsonl
+mv out run.jsonl
+is "$(jq -s 'map(select(.kind == "obs")) | any(.drew == false) and
+	all(.drew != true)' run.jsonl)" true \
+	'and leaves the generator as it was, where nothing is dropped'
+CTS_REFDEV_FAULTS=plan.jsonl exits 0 'attention that seeds by the clock' \
+	cts-exec cases.jsonl
+mv out run.jsonl
+exits 0 'is judged' cts-compare run.jsonl
+is "$(jq -r 'select(.kind == "verdict") | .outcome, (.checks | to_entries[] |
+	select(.value.ok | not) | .key)' out | xargs)" 'fail generator' \
+	'and fails by the generator alone'
 
 # What is kept of the call before shows where that had other values.
 printf '%s\n' '{"op":"erf","do":"stale"}' >plan.jsonl
