@@ -42,7 +42,8 @@ struct site {
 
 struct one {			/* a case */
 	const cJSON *json;	/* the evidence */
-	const char *id, *dtype, *op;
+	const char *id, *dtype, *op, *suite, *variant;
+	size_t reach;		/* overloads */
 	int level;
 };
 
@@ -161,6 +162,10 @@ static void add_evidence(struct draw *d, const cJSON *o)
 	x->id = rec_str_opt(o, "id", "");
 	x->dtype = rec_str_opt(c, "dtype", "");
 	x->op = rec_str_opt(c, "op", "");
+	x->suite = rec_str_opt(c, "suite", "");
+	x->variant = rec_str_opt(c, "variant", "");
+	x->reach = (size_t)cJSON_GetArraySize(
+		cJSON_GetObjectItemCaseSensitive(o, "ops"));
 	x->level = (int)rec_int_opt(c, "level", 1);
 	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(o, "ops")) {
 		i = strmap_find(&d->sites, op->valuestring);
@@ -284,19 +289,29 @@ static cJSON *make_rule(struct draw *d, const struct site *s,
 	return r;
 }
 
-/* Whether a case is of the op itself: "add" or "add_" for "aten::add.out". */
+/*
+ * Whether a case is of the op itself: "add" or "linalg.svd" for "add_.Tensor"
+ * and "_linalg_svd", but for a suite's prefix.
+ */
 static bool of_op(const struct one *x, const struct site *s)
 {
-	const char *op = site_op(s);
-	size_t n = strcspn(op, "."), m = strcspn(x->op, ":");
-	const char *name = x->op, *dot = memrchr(x->op, '.', m);
+	const char *op = site_op(s), *name = x->op, *dot;
+	size_t m = strcspn(name, ":"), n, i;
 
-	if (dot) {
-		m -= (size_t)(dot + 1 - x->op);
+	op += strspn(op, "_");
+	n = strcspn(op, ".");
+	dot = memrchr(name, '.', m);
+	if (dot && m - (size_t)(dot + 1 - name) + 1 >= n) {
+		m -= (size_t)(dot + 1 - name);
 		name = dot + 1;
 	}
-	return (n == m || (n == m + 1 && op[m] == '_')) &&
-		!strncmp(op, name, m);
+	i = strspn(name, "_");
+	name += i;
+	m -= i;
+	for (i = 0; i < n && i < m; i++)
+		if (op[i] != name[i] && !(op[i] == '_' && name[i] == '.'))
+			return false;
+	return i == m && (i == n || (i + 1 == n && op[i] == '_'));
 }
 
 static const struct draw *sorting;
@@ -309,29 +324,72 @@ static int by_level(const void *a, const void *b)
 	return d ? d : x < y ? -1 : x > y;
 }
 
+/*
+ * A case that may be picked: those of the op itself first, each variant of each
+ * suite once before any comes again, what reaches few other overloads before
+ * what reaches many, by lot.
+ */
+struct pick {
+	size_t one, turn, reach;
+	uint64_t lot;
+	bool other;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct pick *x = a, *y = b;
+
+	if (x->other != y->other)
+		return x->other - y->other;
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	if (x->reach != y->reach)
+		return x->reach < y->reach ? -1 : 1;
+	return x->lot < y->lot ? -1 : x->lot > y->lot;
+}
+
+/* Sort, having counted how many of its kind come before each one. */
+static void take_turns(struct draw *d, struct pick *p, size_t n)
+{
+	size_t *turns = xcalloc(n + 1, sizeof(*turns)), i;
+	struct strmap kinds;
+
+	qsort(p, n, sizeof(*p), by_turn);
+	strmap_init(&kinds);
+	for (i = 0; i < n; i++) {
+		const struct one *x = d->one + p[i].one;
+		char *kind = xasprintf("%d %s %s", p[i].other, x->suite,
+				       x->variant);
+
+		p[i].turn = turns[strmap_add(&kinds, kind)]++;
+		free(kind);
+	}
+	strmap_release(&kinds);
+	free(turns);
+	qsort(p, n, sizeof(*p), by_turn);
+}
+
 /* At most max of the site's cases of dtypes to v, by level; how many. */
 static size_t pick_cases(struct draw *d, const struct site *s,
 			 uint64_t dtypes, size_t *v)
 {
-	size_t n = 0, m = 0, i, k, tmp;
-	size_t *c = xcalloc(s->ncases, sizeof(*c));
+	struct pick *p = xcalloc(s->ncases + 1, sizeof(*p));
+	size_t n = 0, m, i;
 
-	for (i = 0; i < s->ncases; i++)
-		if (bit_of(d->one[s->cases[i]].dtype) & dtypes)
-			c[n++] = s->cases[i];
-	for (i = n; i > 1; i--) {
-		k = below(d, i);
-		tmp = c[i - 1];
-		c[i - 1] = c[k];
-		c[k] = tmp;
+	for (i = 0; i < s->ncases; i++) {
+		const struct one *x = d->one + s->cases[i];
+
+		if (!(bit_of(x->dtype) & dtypes))
+			continue;
+		p[n].one = s->cases[i];
+		p[n].reach = x->reach;
+		p[n].lot = seed_next(&d->rng);
+		p[n++].other = !of_op(x, s);
 	}
-	for (i = 0; i < n && m < (size_t)d->max; i++)
-		if (of_op(d->one + c[i], s))
-			v[m++] = c[i];
-	for (i = 0; i < n && m < (size_t)d->max; i++)
-		if (!of_op(d->one + c[i], s))
-			v[m++] = c[i];
-	free(c);
+	take_turns(d, p, n);
+	for (m = 0; m < n && m < (size_t)d->max; m++)
+		v[m] = p[m].one;
+	free(p);
 	sorting = d;
 	qsort(v, m, sizeof(*v), by_level);
 	return m;

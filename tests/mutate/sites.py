@@ -68,8 +68,13 @@ def possible(name):
     if not bounded(name):
         actions = [a for a in actions if a != "rng_bound"]
     if "rng_repeat" in actions:
-        # Draws in another order are draws; few are as large as 2^15.
-        actions = [a for a in actions if a not in ("scrambled", "wrap")]
+        # Draws in another order, or with other last places, are draws; few
+        # are as large as 2^15.
+        actions = [a for a in actions
+                   if a not in ("scrambled", "wrap", "ulp")]
+    if any(a.is_out for a in operator(name)._schema.arguments):
+        # A result that is given has no gradient: PyTorch refuses it.
+        actions = [a for a in actions if GROUP[a] != "autograd"]
     if "empty" in name:
         actions = [a for a in actions if GROUP[a] not in VALUES]
     return [[a, GROUP[a]] for a in actions]
@@ -87,6 +92,7 @@ def main():
         json.dump({"v": 1, "kind": "site", "op": name,
                    "family": family(name, op), "args": [a.name for a in tensors],
                    "reads": [a.name for a in tensors if not written(a)],
+                   "writes": [a.name for a in tensors if written(a)],
                    "actions": possible(name)}, sys.stdout, separators=(",", ":"))
         print()
 
