@@ -41,6 +41,29 @@ END
 is "$(tail -n 1 out)" 'caught 10 of 11 mutants: 90.9 %' 'the score'
 exits 0 'a draw' env N=5 SEED=3 OUT="$T/a" bash "$top/tests/mutate/mutate.sh"
 like out '^caught [0-9]+ of [0-9]+ mutants: ' 'is reported'
+
+# Of many cases: the op's own, then each variant of each suite, and of these
+# what reaches little else.
+cat >sites.jsonl <<'END'
+{"op":"aten::_linalg_svd","family":"linalg","args":["A"],"reads":["A"],"writes":[],"actions":[["throw","error"]]}
+END
+jq -nc '[["opinfo", "linalg.svd", "plain", 4], ["opinfo", "norm", "plain", 9],
+	["opinfo", "cond", "plain", 8], ["opinfo", "cond", "offset", 3],
+	["path_shapes", "svd_tall", "plain", 2], ["opinfo", "norm", "offset", 7],
+	["opinfo", "svd_lowrank", "plain", 7]][] | . as [$suite, $op, $v, $n] |
+	{id: "\($suite)/\($op)/float32/\($v)", outcome: "pass",
+	 ops: (["aten::_linalg_svd"] + [range($n) | "aten::x\(.)"]),
+	 case: {suite: $suite, op: $op, dtype: "float32", variant: $v,
+		level: 1}}' >evidence.jsonl
+exits 0 'few of many cases are drawn' "$top/build/mutate/draw" -N 1 -s 3 \
+	--cases 4 "$top/tests/mutate/actions.jsonl" sites.jsonl evidence.jsonl
+jq -r '.cases[].id' out | sort >got
+cmp_file got - 'those of most kinds, and the most telling' <<'END'
+opinfo/cond/float32/offset
+opinfo/linalg.svd/float32/plain
+opinfo/svd_lowrank/float32/plain
+path_shapes/svd_tall/float32/plain
+END
 "$top/build/mutate/draw" -N 5 -s 3 "$top/tests/mutate/actions.jsonl" \
 	a/sites.jsonl "$top"/build/mutate/none >out 2>err
 is $? 4 'no evidence, no draw'
