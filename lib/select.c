@@ -336,14 +336,12 @@ static void plan_variant(struct plan *p, const struct selection *s,
 	const struct variant *v = variants_at(t->variants, i);
 	uint64_t bits = variants_dtypes(t->variants, i, it);
 	uint64_t meant = picks_dtypes(&s->picks);
-	size_t d;
 
-	for (d = 0; d < 64 && dtype_at(d); d++) {
+	for (; bits; bits &= bits - 1) {
+		int d = __builtin_ctzll(bits);
 		struct planned x = { .item = it, .variant = v->name,
 				     .dtype = (uint8_t)d };
 
-		if (!(bits >> d & 1))
-			continue;
 		if (!(meant >> d & 1) || !case_wanted(s, ids, seen, &x)) {
 			p->deselected++;
 			continue;
@@ -359,16 +357,18 @@ static void plan_variant(struct plan *p, const struct selection *s,
 static void by_level(struct plan *p)
 {
 	struct planned *v = xmalloc((p->n + 1) * sizeof(*v));
-	size_t i, n = 0;
+	size_t next[10] = { 0 }, i;	/* where a level's next one goes */
 	int level;
 
+	for (i = 0; i < p->n; i++)
+		next[p->v[i].level + 1]++;
 	for (level = 1; level <= 8; level++)
-		for (i = 0; i < p->n; i++)
-			if (p->v[i].level == level)
-				v[n++] = p->v[i];
+		next[level + 1] += next[level];
+	for (i = 0; i < p->n; i++)
+		v[next[p->v[i].level]++] = p->v[i];
 	free(p->v);
 	p->v = v;
-	p->n = p->cap = n;
+	p->cap = p->n;
 }
 
 /* Where id stands among the cases that run; -1 with e set. */
