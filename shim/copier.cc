@@ -345,32 +345,6 @@ at::Tensor flipped(const at::Tensor &t)
 	return f;
 }
 
-} // namespace
-
-int ctt_copier_follow(ctt_copier c, const ctt *outs, size_t n, bool *follow)
-{
-	return guarded([&] {
-		at::NoGradGuard no_grad;
-		std::vector<at::Tensor> was, kept;
-
-		for (size_t i = 0; i < n; i++)
-			was.push_back(private_copy(outs[i]->t));
-		for (auto &kv : c->stores)
-			kept.push_back(private_copy(kv.second->flat));
-		size_t k = 0;
-		for (auto &kv : c->stores)
-			kv.second->flat.copy_(flipped(kept[k++]));
-		for (size_t i = 0; i < n; i++)
-			follow[i] = !same_bits(was[i],
-					       private_copy(outs[i]->t));
-		k = 0;
-		for (auto &kv : c->stores)
-			kv.second->flat.copy_(kept[k++]);
-	});
-}
-
-namespace {
-
 // Of what has a stride of 0, one element of those that share a place; undefined
 // where elements overlap otherwise.
 at::Tensor without_overlap(at::Tensor t)
@@ -394,14 +368,59 @@ at::Tensor without_overlap(at::Tensor t)
 	return t;
 }
 
-std::vector<at::Tensor> copies_of(const ctt_copying &c)
+// What the inputs' memory is written to by: whole storages, and where a device
+// shows none, the inputs themselves.
+std::vector<at::Tensor> written_to(const ctt_copying &c)
 {
 	std::vector<at::Tensor> v;
 
 	for (auto &kv : c.stores)
-		v.push_back(private_copy(kv.second->flat));
+		v.push_back(kv.second->flat);
+	for (auto &w : c.whole) {
+		if (!w.second.numel())
+			continue;
+		v.push_back(without_overlap(w.second));
+		TORCH_CHECK(v.back().defined(), "elements overlap");
+	}
 	return v;
 }
+
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor> &v)
+{
+	std::vector<at::Tensor> copies;
+
+	for (auto &t : v)
+		copies.push_back(private_copy(t));
+	return copies;
+}
+
+void put_back(std::vector<at::Tensor> &to, const std::vector<at::Tensor> &kept)
+{
+	for (size_t k = 0; k < to.size(); k++)
+		to[k].copy_(kept[k]);
+}
+
+} // namespace
+
+int ctt_copier_follow(ctt_copier c, const ctt *outs, size_t n, bool *follow)
+{
+	return guarded([&] {
+		at::NoGradGuard no_grad;
+		std::vector<at::Tensor> to = written_to(*c), was;
+		std::vector<at::Tensor> kept = copies_of(to);
+
+		for (size_t i = 0; i < n; i++)
+			was.push_back(private_copy(outs[i]->t));
+		for (size_t k = 0; k < to.size(); k++)
+			to[k].copy_(flipped(kept[k]));
+		for (size_t i = 0; i < n; i++)
+			follow[i] = !same_bits(was[i],
+					       private_copy(outs[i]->t));
+		put_back(to, kept);
+	});
+}
+
+namespace {
 
 bool any_changed(const std::vector<at::Tensor> &a,
 		 const std::vector<at::Tensor> &b)
@@ -412,7 +431,7 @@ bool any_changed(const std::vector<at::Tensor> &a,
 	return false;
 }
 
-ctt_lead lead_of(const ctt_copying &c, const at::Tensor &out,
+ctt_lead lead_of(const std::vector<at::Tensor> &to, const at::Tensor &out,
 		 const std::vector<at::Tensor> &kept)
 {
 	at::Tensor t = without_overlap(out.detach()), was;
@@ -422,7 +441,7 @@ ctt_lead lead_of(const ctt_copying &c, const at::Tensor &out,
 		return CTT_LEAD_UNTRIED;
 	was = private_copy(t);
 	t.copy_(flipped(was));
-	changed = any_changed(kept, copies_of(c));
+	changed = any_changed(kept, copies_of(to));
 	t.copy_(was);
 	return changed ? CTT_LEAD_INPUT : CTT_LEAD_NOWHERE;
 }
@@ -433,18 +452,17 @@ int ctt_copier_lead(ctt_copier c, const ctt *outs, size_t n, ctt_lead *lead)
 {
 	return guarded([&] {
 		at::NoGradGuard no_grad;
-		std::vector<at::Tensor> kept = copies_of(*c);
-		size_t k = 0;
+		std::vector<at::Tensor> to = written_to(*c);
+		std::vector<at::Tensor> kept = copies_of(to);
 
 		for (size_t i = 0; i < n; i++) {
 			lead[i] = CTT_LEAD_UNTRIED;
 			// What can't be written to says nothing.
 			guarded([&] {
-				lead[i] = lead_of(*c, outs[i]->t, kept);
+				lead[i] = lead_of(to, outs[i]->t, kept);
 			});
 		}
-		for (auto &kv : c->stores)
-			kv.second->flat.copy_(kept[k++]);
+		put_back(to, kept);
 	});
 }
 
@@ -452,8 +470,14 @@ int64_t ctt_copier_bytes(ctt_copier c)
 {
 	int64_t n = 0;
 
-	if (!c->whole.empty())
-		return -1;
+	for (auto &w : c->whole) {
+		const at::Tensor &src = w.first.src;
+
+		if (src.layout() != at::kStrided || src.is_quantized() ||
+		    src.is_nested() || w.second.layout() != at::kStrided)
+			return -1;
+		n += static_cast<int64_t>(src.nbytes());
+	}
 	for (auto &kv : c->stores)
 		n += static_cast<int64_t>(kv.second->before.nbytes());
 	return n;

@@ -176,20 +176,21 @@ struct ctt_api {
 			      void (*fn)(void *ctx, const struct ctt_change *),
 			      void *ctx);
 	/*
-	 * Flip every bit of the storages that were copied as such, see which
-	 * of n dense tensors change with them, and put the bits back.
+	 * Flip every bit of what was copied (of a storage with all that lies
+	 * around), see which of n dense tensors change with it, and put the
+	 * bits back.
 	 */
 	int (*copier_follow)(ctt_copier c, const ctt *outs, size_t n,
 			     bool *follow);
 	/*
 	 * The other way round: flip every bit of one of the tensors after the
-	 * other, see whether a storage changes with it, and put all back.  Of
+	 * other, see whether what was copied changes, and put all back.  Of
 	 * elements that share a place one is written; a tensor that can't be
 	 * written to so is not tried.
 	 */
 	int (*copier_lead)(ctt_copier c, const ctt *outs, size_t n,
 			   enum ctt_lead *lead);
-	/* How large these storages are; -1: some input has no such. */
+	/* How large that is; -1: some input is not dense. */
 	int64_t (*copier_bytes)(ctt_copier c);
 	void (*copier_free)(ctt_copier c);
 

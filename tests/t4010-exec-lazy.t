@@ -48,6 +48,11 @@ judge as_strided:partial_views/float32
 is "$(jq -r 'select(.kind=="verdict").failed' out)" 2 \
 	'a view is a view of its base, where there is no storage too'
 
+judge t/float32
+is "$(cat v)" 'pass ' 'a view without storage'
+is "$(jq -c 'select(.kind=="obs" and .sample==0)|[.follows,.leads]' run.jsonl)" \
+	'[[0],["in"]]' 'is one, as writes on both sides show'
+
 judge clone/complex32 add/float32
 is "$(cut -d ' ' -f 1 v | paste -sd ' ')" 'error pass' \
 	'a late error is that of the case it belongs to'
