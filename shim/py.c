@@ -21,6 +21,9 @@ int py_start(struct err *e)
 		c.parse_argv = 0;
 		c.user_site_directory = 0;
 		c.buffered_stdio = 0;
+		/* Some samples of PyTorch's are drawn from a Python set. */
+		c.use_hash_seed = 1;
+		c.hash_seed = 0;
 		st = Py_InitializeFromConfig(&c);
 	}
 	PyConfig_Clear(&c);
