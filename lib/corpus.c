@@ -22,7 +22,8 @@
 static void note(struct corpus *c, const char *msg)
 {
 	if (!c->note)
-		c->note = xasprintf("%s; recorded anew", msg);
+		c->note = xasprintf("%s%s", msg,
+				    c->dir ? "; recorded anew" : "");
 }
 
 /* Remove a file unless somebody writes to it. */
@@ -287,7 +288,7 @@ int corpus_find(struct corpus *c, const char *key, struct buf *out)
 		if (rc < 0)
 			note(c, e.msg);
 		if (rc)
-			return rc > 0;
+			return rc;
 	}
 	return 0;
 }

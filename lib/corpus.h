@@ -49,8 +49,8 @@ void corpus_close(struct corpus *c);
 size_t corpus_entries(const struct corpus *c);
 
 /*
- * Append what is recorded under key to out: 1, or 0 where there is nothing
- * that can be relied on (out may then have grown).
+ * Append what is recorded under key to out: 1; 0 where there is nothing, -1
+ * where it is damaged, which note says (out may have grown).
  */
 int corpus_find(struct corpus *c, const char *key, struct buf *out);
 

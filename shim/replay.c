@@ -67,7 +67,8 @@ static char *key_of(const struct case_rec *c, const char *what)
 			 (unsigned long long)c->seed, c->samples, what);
 }
 
-static bool look_up(struct replay *p, const char *what, struct buf *out)
+/* As corpus_find(). */
+static int look_up(struct replay *p, const char *what, struct buf *out)
 {
 	char *key = key_of(p->c, what);
 	int rc;
@@ -75,7 +76,7 @@ static bool look_up(struct replay *p, const char *what, struct buf *out)
 	buf_recycle(out);
 	rc = corpus_find(p->corpus, key, out);
 	free(key);
-	return rc > 0;
+	return rc;
 }
 
 /* Where each side is, of those that a count and then their bytes tell. */
@@ -93,6 +94,25 @@ static void find_sides(struct wire *in, struct kept **v, size_t *n,
 		*v = xgrow(*v, cap, *n + 1, sizeof(**v));
 		(*v)[(*n)++] = k;
 	}
+}
+
+/* Sides of another reference, when they are first asked for. */
+static int look_up_aside(struct replay *p, int which)
+{
+	struct aside *a = &p->aside[which];
+	struct wire in;
+	int rc;
+
+	if (a->looked)
+		return 0;
+	a->looked = true;
+	rc = look_up(p, asides[which].key, &a->in);
+	if (rc <= 0)
+		return rc;
+	in = (struct wire)WIRE_INIT(a->in.p, a->in.len);
+	if (wire_u8(&in) == asides[which].entry)
+		find_sides(&in, &a->v, &a->n, &a->cap);
+	return 0;
 }
 
 /* One sample as opinfo.samples() gives them: new, or NULL. */
@@ -183,6 +203,7 @@ int replay_begin(struct replay *p, const struct case_rec *c,
 {
 	struct wire in;
 	uint8_t what;
+	int rc;
 
 	forget(p);
 	p->c = c;
@@ -192,7 +213,12 @@ int replay_begin(struct replay *p, const struct case_rec *c,
 	if (strcmp(c->suite, "opinfo") && strcmp(c->suite, "aten"))
 		return 0;
 	p->state = REPLAY_RECORDS;
-	if (!look_up(p, "", &p->in))
+	rc = look_up(p, "", &p->in);
+	/* Half of what was recorded is no reference. */
+	if (p->golden && (rc < 0 || (rc && (look_up_aside(p, ASIDE_HP) < 0 ||
+					    look_up_aside(p, ASIDE_NP) < 0))))
+		return not_golden(c, "is damaged at this case", e);
+	if (rc <= 0)
 		return p->golden ? not_golden(c, "has no such case", e) : 0;
 	in = (struct wire)WIRE_INIT(p->in.p, p->in.len);
 	what = wire_u8(&in);
@@ -290,12 +316,7 @@ static bool recall_aside(struct replay *p, int which, struct side *s)
 	const struct kept *k;
 	struct wire in;
 
-	if (!a->looked && look_up(p, asides[which].key, &a->in)) {
-		in = (struct wire)WIRE_INIT(a->in.p, a->in.len);
-		if (wire_u8(&in) == asides[which].entry)
-			find_sides(&in, &a->v, &a->n, &a->cap);
-	}
-	a->looked = true;
+	look_up_aside(p, which);
 	k = find_run(a->v, a->n, p->run);
 	if (!k)
 		return false;

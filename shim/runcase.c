@@ -43,6 +43,7 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 	free(path);
 	if (rc)
 		return -1;
+	r->no_corpus = kept->note;
 	r->samples = py_attr("opinfo", "samples", e);
 	r->called = r->samples ? py_attr("opinfo", "called", e) : NULL;
 	r->numpy = r->called ? py_attr("opinfo", "by_numpy", e) : NULL;
@@ -79,14 +80,15 @@ static void add_reference(const struct runcase *r, const struct utsname *u,
 static void add_corpus(const struct runcase *r, struct jw *w)
 {
 	const struct corpus *c = r->replay.corpus;
+	const char *note = c ? c->note : r->no_corpus;
 
-	if (!c)
+	if (!c && !note)
 		return;
 	jw_key(w, "corpus");
 	jw_obj(w);
-	jw_kint(w, "entries", (int64_t)corpus_entries(c));
-	if (c->note)
-		jw_kstr(w, "note", c->note);
+	jw_kint(w, "entries", c ? (int64_t)corpus_entries(c) : 0);
+	if (note)
+		jw_kstr(w, "note", note);
 	jw_obj_end(w);
 }
 

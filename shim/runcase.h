@@ -19,6 +19,7 @@ struct runcase {
 	PyObject *called;	/* opinfo.called: callable to name */
 	PyObject *numpy;	/* opinfo.by_numpy */
 	struct replay replay;
+	const char *no_corpus;	/* why there is none; or NULL */
 	bool greeted;		/* the worker's run record is out */
 	PyObject *health;	/* health.check, NULL: not known yet */
 	bool oom;		/* the device had no memory left in this case */
@@ -34,6 +35,7 @@ struct runcase_corpus {
 	struct corpus *corpus;	/* borrowed; NULL: nowhere */
 	bool golden;		/* another machine's, to be relied on */
 	bool all;		/* the higher-precision results, too */
+	const char *note;	/* borrowed: why there is none; or NULL */
 };
 
 /*

@@ -42,13 +42,12 @@ static int open_golden(struct store *s, const char *identity, struct err *e)
 	return -1;
 }
 
-int store_open(struct store *s, const struct lab *lab, struct err *warn,
-	       struct err *e)
+int store_open(struct store *s, const struct lab *lab, struct err *e)
 {
+	struct err why;
 	char *identity;
 	int rc = 0;
 
-	warn->msg[0] = '\0';
 	if (!s->dir && !s->record && !s->golden)
 		return 0;
 	identity = identity_new(lab);
@@ -57,18 +56,27 @@ int store_open(struct store *s, const struct lab *lab, struct err *warn,
 	else if (s->record)
 		rc = corpus_create_file(&s->corpus, s->record, identity, e);
 	else
-		s->open = !open_dir(s, identity, warn);
+		s->open = !open_dir(s, identity, &why);
 	free(identity);
 	if (rc)
 		return -1;
 	s->finishes = s->record;
 	s->open |= s->record || s->golden;
 	if (s->open)
-		s->kept = (struct runcase_corpus){ &s->corpus,
-			s->golden != NULL, s->record != NULL };
-	if (s->open && s->corpus.note)
-		err_set(warn, EX_ENVIRON, "%s", s->corpus.note);
+		s->kept = (struct runcase_corpus){ .corpus = &s->corpus,
+			.golden = s->golden, .all = s->record };
+	else
+		s->kept.note = s->unusable = xstrdup(why.msg);
 	return 0;
+}
+
+const char *store_news(struct store *s)
+{
+	const char *note = s->open ? s->corpus.note : s->unusable;
+
+	if (note == s->told)
+		return NULL;
+	return s->told = note;
 }
 
 int store_finish(struct store *s, struct err *e)
@@ -88,4 +96,7 @@ void store_close(struct store *s)
 	if (s->open)
 		corpus_close(&s->corpus);
 	s->open = false;
+	free(s->unusable);
+	s->unusable = NULL;
+	s->told = NULL;
 }

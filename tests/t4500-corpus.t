@@ -103,6 +103,20 @@ f=$(largest)
 hurt 'with a byte changed' dd of="$f" bs=1 seek=$((size / 4)) conv=notrunc \
 	status=none <<<X
 ok 'what is damaged is recorded anew' test "$(cat corpus/* | wc -c)" -gt 0
+python3 - "$(head -n 1 one | jq -r .id)" corpus/* <<\END
+import sys
+for path in sys.argv[2:]:
+    b = bytearray(open(path, "rb").read())
+    at = b.rfind(sys.argv[1].encode() + b" seed=67 samples=4")
+    if at >= 0:
+        b[at + len(sys.argv[1]) + 30] ^= 1
+        open(path, "r+b").write(b)
+END
+hurt 'with an entry damaged' :
+like err '^cts-exec: warning: corpus/.*: an entry is damaged; recorded anew$' \
+	'one line says so'
+hurt 'which is whole again' :
+is "$(grep damaged err)" '' 'and nothing is said'
 hurt 'with a foreign file' cp "$top/README.md" "$main"
 like err '^cts-exec: warning: corpus/corpus.cts: not a corpus; recorded anew$' \
 	'one line says so'
@@ -123,6 +137,8 @@ sed -i -E 's/,"live":[0-9]+//' want
 records hurt >got
 cmp_file got want 'costs no result'
 errline "^cts-exec: warning: unable to make '/dev/null/x'" 'and is said in one line'
+is "$(note hurt)" "unable to make '/dev/null/x': Not a directory" \
+	'and in the record'
 
 for both in '--corpus a --record b' '--record a --golden b' \
 	'--golden a --corpus b'; do

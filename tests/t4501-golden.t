@@ -58,6 +58,27 @@ exits 0 'a case that is not in it' cts-exec -d refdev --golden golden.cts else
 is "$(jq -r 'select(.kind == "end").error.message' out)" \
 	'the golden corpus has no such case (seed 68, at most 4 samples)' \
 	'is an error of that case'
+# spoil KEY: a bit of what golden.cts has under KEY is another in other.cts.
+spoil()
+{
+	python3 - "$1" <<-\END
+	import sys
+	b = bytearray(open("golden.cts", "rb").read())
+	b[b.index(sys.argv[1].encode()) + len(sys.argv[1]) + 5] ^= 1
+	open("other.cts", "wb").write(b)
+	END
+}
+id=$(head -n 1 cases | jq -r .id)
+for hp in '' ' hp'; do
+	spoil "$id seed=67 samples=4$hp"
+	exits 0 "a damaged entry '$hp'" cts-exec -d refdev --golden other.cts \
+		cases
+	is "$(jq -r 'select(.kind == "end" and .error) |
+		.id + ": " + .error.message' out)" "$id: the golden corpus is \
+damaged at this case (seed 67, at most 4 samples)" 'is an error of its case'
+	is "$(cat err)" 'cts-exec: warning: other.cts: an entry is damaged' \
+		'and said once'
+done
 elsewhere 'torch 2' 'torch 9'
 exits 3 'of another PyTorch' cts-exec -d refdev --golden other.cts cases
 errline '^cts-exec: other.cts: recorded with another PyTorch, .9.* expected' \

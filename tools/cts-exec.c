@@ -187,14 +187,19 @@ static int one_case(struct exec *x, struct runcase *r, struct idset *seen,
 }
 
 /* The corpus is one line worse at most. */
+static void warn_of_store(struct exec *x)
+{
+	const char *news = store_news(&x->store);
+
+	if (news)
+		prog_warn("%s", news);
+}
+
 static int open_store(struct exec *x, struct err *e)
 {
-	struct err warn;
-
-	if (store_open(&x->store, &x->lab, &warn, e))
+	if (store_open(&x->store, &x->lab, e))
 		return -1;
-	if (*warn.msg)
-		prog_warn("%s", warn.msg);
+	warn_of_store(x);
 	return 0;
 }
 
@@ -257,7 +262,9 @@ static int filter(struct exec *x, struct rec_reader *in, struct rec *first)
 		if (first)
 			rec = *first;
 		first = NULL;
-		if (one_case(x, &r, seen, &rec, &e)) {
+		rc = one_case(x, &r, seen, &rec, &e);
+		warn_of_store(x);
+		if (rc) {
 			if (e.code == EX_BADINPUT)
 				err_prefix(&e, "%s", rec_where(in));
 			rc = -1;
