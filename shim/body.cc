@@ -171,7 +171,9 @@ void take_apart(const at::Tensor &t, ctt_body *b)
 	    t._is_zerotensor() || t.is_inference())
 		return;
 	if (t.is_nested()) {
-		if (layout != at::kStrided)
+		// One of no tensors has no sizes that it could be made from.
+		if (layout != at::kStrided ||
+		    t._nested_tensor_size().dim() != 2)
 			return;
 		b->kind = CTT_BODY_NESTED;
 		add_part(b, t.values());

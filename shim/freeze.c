@@ -268,14 +268,33 @@ static int put_of_torch(struct freezer *f, PyObject *o)
 		put_name(f, FROZEN_DEVICE, o, "");
 }
 
+/* A tensor with a history, a gradient or attributes is more than its bytes. */
+static bool is_bare(PyObject *o)
+{
+	PyObject *fn = PyObject_GetAttrString(o, "grad_fn");
+	PyObject *grad = fn == Py_None ? PyObject_GetAttrString(o, "grad") :
+		NULL;
+	PyObject *dict = PyObject_GenericGetDict(o, NULL);
+	bool bare = grad == Py_None && dict && !PyDict_GET_SIZE(dict);
+
+	PyErr_Clear();
+	Py_XDECREF(fn);
+	Py_XDECREF(grad);
+	Py_XDECREF(dict);
+	return bare;
+}
+
 static int put_object(struct freezer *f, PyObject *o)
 {
-	PyTypeObject *t = Py_TYPE(o);
+	PyObject *t = (PyObject *)Py_TYPE(o);
 	ctt own;
 
-	if ((PyObject *)t != f->types->tensor &&
-	    (PyObject *)t != f->types->parameter)
+	if (t != f->types->tensor && t != f->types->parameter)
 		return put_of_torch(f, o);
+	if (!is_bare(o))
+		return -1;
+	if (t == f->types->parameter)
+		wire_put_u8(f->out, FROZEN_PARAMETER);
 	return f->api->from_py(o, &own) ? -1 : put_tensor(f, own);
 }
 

@@ -22,6 +22,7 @@ enum frozen {
 	FROZEN_TUPLE = '(', FROZEN_LIST = '[', FROZEN_SIZE = 'z',
 	FROZEN_DICT = '{',
 	FROZEN_TENSOR = 't',	/* a new one */
+	FROZEN_PARAMETER = 'p',	/* before it where it is a torch.nn.Parameter */
 	FROZEN_SAME = '=',	/* the number of one that came before */
 };
 

@@ -21,7 +21,7 @@ static void add_digest(struct buf *out, const char *name,
 		if (!glob(path, 0, NULL, &g)) {
 			for (i = 0; i < g.gl_pathc; i++) {
 				buf_addstr(&b, strrchr(g.gl_pathv[i], '/'));
-				buf_read_file(&b, g.gl_pathv[i], 8 << 20,
+				buf_read_file(&b, g.gl_pathv[i], 256 << 20,
 					      NULL);
 			}
 			globfree(&g);
@@ -69,8 +69,10 @@ char *identity_new(const struct lab *lab)
 {
 	static const char *const samples[] = { "shim/opinfo.py", "shim/aten.py",
 		"shim/derive.py", "shim/suite.py", NULL };
-	static const char *const engine[] = { "shim/*.c", "shim/*.cc",
-		"shim/*.py", "coverage/host-args.jsonl", NULL };
+	/* What runs, and not what it was built from: that may be elsewhere. */
+	static const char *const engine[] = { "bin/cts-exec",
+		"build/libcts_torch.so", "shim/*.py",
+		"coverage/host-args.jsonl", NULL };
 	struct buf b = BUF_INIT;
 	struct utsname u;
 

@@ -270,6 +270,16 @@ static PyObject *get_object(struct thawer *t)
 	return get_tensor(t, 0, &c) || t->api->to_py(c, &obj) ? NULL : obj;
 }
 
+/* The object that Python has of it is made what it was, and stays it. */
+static PyObject *get_parameter(struct thawer *t)
+{
+	PyObject *o = get_object(t);
+
+	if (o && PyObject_SetAttrString(o, "__class__", t->types->parameter))
+		Py_CLEAR(o);
+	return o;
+}
+
 static PyObject *get(struct thawer *t, int depth)
 {
 	struct wire *w = t->in;
@@ -297,6 +307,7 @@ static PyObject *get(struct thawer *t, int depth)
 	case FROZEN_BIG: case FROZEN_STR: case FROZEN_ATTR:
 	case FROZEN_DEVICE:
 		return get_text(t, what);
+	case FROZEN_PARAMETER: return get_parameter(t);
 	case FROZEN_SLICE: return get_slice(t, depth);
 	case FROZEN_TUPLE: case FROZEN_LIST: case FROZEN_SIZE:
 		return get_items(t, what, depth);

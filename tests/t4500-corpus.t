@@ -140,6 +140,21 @@ errline "^cts-exec: warning: unable to make '/dev/null/x'" 'and is said in one l
 is "$(note hurt)" "unable to make '/dev/null/x': Not a directory" \
 	'and in the record'
 
+# What is installed has no sources; another build of it is another engine.
+mkdir -p tree/bin tree/build tree/shim
+cp "$top/bin/cts-exec" tree/bin/
+cp "$top/build/libcts_torch.so" tree/build/
+cp "$top"/shim/*.py tree/shim/
+cp -r "$top/coverage" "$top/suites" "$top/templates" tree/
+head -n 3 cases >three
+exits 0 'an installed toolkit' tree/bin/cts-exec --corpus installed three
+exits 0 'once more' tree/bin/cts-exec --corpus installed three
+ok 'knows what it recorded' test "$(entries out)" -gt 0
+printf x >>tree/build/libcts_torch.so
+exits 0 'another build' tree/bin/cts-exec --corpus installed three
+is "$(entries out)" 0 'relies on none of it'
+like err 'recorded by another engine or PyTorch; recorded anew$' 'and says so'
+
 for both in '--corpus a --record b' '--record a --golden b' \
 	'--golden a --corpus b'; do
 	# shellcheck disable=SC2086

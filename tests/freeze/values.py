@@ -23,6 +23,23 @@ def nested():
     return torch.nested.nested_tensor([torch.randn(2, 3), torch.randn(4, 3)])
 
 
+def parameters():
+    p = torch.nn.Parameter(torch.ones(2))
+    return [p, {"same": p}, torch.nn.Parameter(torch.ones(3, 2).t(), False)]
+
+
+def with_gradient():
+    t = torch.ones(3, requires_grad=True)
+    t.grad = torch.ones(3)
+    return t
+
+
+def with_attribute():
+    t = torch.ones(3)
+    t.scale = 2
+    return t
+
+
 def exact():
     torch.manual_seed(1)
     m = torch.randn(4, 6)
@@ -63,6 +80,7 @@ def exact():
                  torch._neg_view(m)],
         "gradients": [torch.ones(2, requires_grad=True),
                       torch.nn.Parameter(torch.ones(2)).detach(), m],
+        "parameters": parameters(),
         "dtypes": [torch.ones(3).to(d) for d in (
             torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16,
             torch.uint32, torch.uint64, torch.float16, torch.bfloat16,
@@ -92,6 +110,11 @@ def live():
         "a jagged tensor": torch.nested.nested_tensor(
             [torch.ones(2), torch.ones(3)], layout=torch.jagged),
         "an mkldnn tensor": torch.ones(2, 2).to_mkldnn(),
+        "a result with a history": torch.ones(2, requires_grad=True) * 2,
+        "a view of a leaf": torch.ones(2, requires_grad=True)[1:],
+        "a tensor with a gradient": with_gradient(),
+        "a tensor with attributes": with_attribute(),
+        "a nested tensor of none": torch.nested.nested_tensor([]),
         "too deep": __import__("functools").reduce(
             lambda a, _: [a], range(50), 0),
         "too big": torch.zeros(1 << 20),
