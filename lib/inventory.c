@@ -1,13 +1,10 @@
 #include "inventory.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "buf.h"
 #include "cache.h"
@@ -17,6 +14,7 @@
 #include "prog.h"
 #include "rec.h"
 #include "manifest.h"
+#include "outfile.h"
 #include "sha256.h"
 #include "vocab.h"
 #include "xalloc.h"
@@ -198,42 +196,43 @@ int inventory_parse(struct inventory *inv, const char *text, size_t n,
 	return 0;
 }
 
-/*
- * Ask PyTorch (as cts-exec's option and its argument say); the answer replaces
- * file in one step.
- */
-static int build(const char *file, const char *option, const char *what,
-		 struct err *e)
+static void add_note(struct inventory *inv, const char *text)
 {
-	char *tmp = xasprintf("%s.XXXXXX", file);
-	char *argv[] = { NULL, NULL, NULL, NULL };
-	int fd = mkstemp(tmp), rc;
+	inv->notes = xrealloc(inv->notes, (inv->nnotes + 1) *
+			      sizeof(*inv->notes));
+	inv->notes[inv->nnotes++] = xstrdup(text);
+}
 
-	if (fd < 0) {
-		rc = err_sys(e, errno, "unable to create '%s'", tmp);
-		free(tmp);
-		return rc;
-	}
-	argv[0] = xasprintf("%s/bin/cts-exec", prog_root());
-	argv[1] = xstrdup(option);
-	argv[2] = xstrdup(what);
-	rc = child_run(argv, fd, NULL, 0, e);
+/* Ask PyTorch, as cts-exec's option and its argument say: what it answers. */
+static int ask(const char *option, const char *what, struct buf *out,
+	       struct err *e)
+{
+	char *argv[] = { xasprintf("%s/bin/cts-exec", prog_root()),
+			 xstrdup(option), xstrdup(what), NULL };
+	int rc = child_run(argv, -1, out, INVENTORY_MAX, e);
+	size_t i;
+
 	if (rc == 128 + SIGALRM)
 		rc = err_set(e, EX_BADINPUT, "%s: its suites take more than "
 			     "two minutes to say what they have", what);
 	else if (rc > 0)
 		rc = err_set(e, EX_ENVIRON, "cts-exec %s ended with status "
 			     "%d", option, rc);
-	if (fchmod(fd, 0644) < 0 || close(fd) < 0 ||
-	    (rc == 0 && rename(tmp, file) < 0))
-		rc = rc ? rc : err_sys(e, errno, "unable to write '%s'", file);
-	if (rc < 0)
-		unlink(tmp);
-	free(argv[0]);
-	free(argv[1]);
-	free(argv[2]);
-	free(tmp);
+	for (i = 0; argv[i]; i++)
+		free(argv[i]);
 	return rc;
+}
+
+/* Keep an answer for next time.  Where it can't be, it costs time alone. */
+static void keep(struct inventory *inv, const char *dir, const char *file,
+		 const struct buf *b)
+{
+	struct err e;
+
+	if (cache_make(dir, &e) || outfile_write(file, b, &e)) {
+		err_prefix(&e, "PyTorch is asked anew each time");
+		add_note(inv, e.msg);
+	}
 }
 
 int inventory_read(struct inventory *inv, const char *path, struct err *e)
@@ -251,6 +250,7 @@ int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		   struct err *e)
 {
 	char *torch = NULL, *dir = cache_dir(&torch, e), *file = NULL;
+	struct buf b = BUF_INIT;
 	int rc = -1;
 
 	if (!dir)
@@ -261,13 +261,16 @@ int inventory_load(struct inventory *inv, void (*building)(const char *torch),
 		inventory_release(inv);
 		if (building)
 			building(torch);
-		if (!cache_make(dir, e) &&
-		    !build(file, "--inventory", "opinfo", e))
-			rc = inventory_read(inv, file, e);
+		rc = ask("--inventory", "opinfo", &b, e);
+		if (!rc)
+			rc = inventory_parse(inv, b.p, b.len, "opinfo", e);
+		if (!rc)
+			keep(inv, dir, file, &b);
 	}
 out:
 	if (rc && e)
 		e->code = EX_ENVIRON;
+	buf_release(&b);
 	free(file);
 	free(dir);
 	free(torch);
@@ -285,13 +288,6 @@ static bool suite_elsewhere(const struct inventory *inv, const char *suite,
 		    !strcmp(inv->v[i].suite, suite))
 			return true;
 	return false;
-}
-
-static void add_note(struct inventory *inv, const char *text)
-{
-	inv->notes = xrealloc(inv->notes, (inv->nnotes + 1) *
-			      sizeof(*inv->notes));
-	inv->notes[inv->nnotes++] = xstrdup(text);
 }
 
 /* A word that nobody knows would keep a case from running for good. */
@@ -365,6 +361,7 @@ int inventory_add(struct inventory *inv, const char *folder, struct err *e)
 {
 	char *torch = NULL, *dir = cache_dir(&torch, e), *file = NULL, hex[65];
 	struct buf b = BUF_INIT;
+	bool kept;
 	int rc = -1;
 
 	if (!dir)
@@ -377,14 +374,17 @@ int inventory_add(struct inventory *inv, const char *folder, struct err *e)
 	inv->folders = xrealloc(inv->folders, (inv->nfolders + 1) *
 				sizeof(*inv->folders));
 	inv->folders[inv->nfolders++] = xstrdup(folder);
-	if (buf_read_file(&b, file, INVENTORY_MAX, NULL) < 0 &&
-	    (cache_make(dir, e) || build(file, "--suites", folder, e) ||
-	     buf_read_file(&b, file, INVENTORY_MAX, e) < 0))
+	kept = !buf_read_file(&b, file, INVENTORY_MAX, NULL);
+	if (!kept)
+		buf_reset(&b);
+	if (!kept && ask("--suites", folder, &b, e))
 		goto out;
 	rc = add_lines(inv, b.p, b.len, inv->folders[inv->nfolders - 1], e);
 	/* What is wrong may lie outside of the file: ask again. */
 	if (rc < 0)
 		unlink(file);
+	else if (!kept)
+		keep(inv, dir, file, &b);
 out:
 	buf_release(&b);
 	free(file);

@@ -68,7 +68,7 @@ struct inventory {
 	char *accelerator;	/* the device that "auto" means, or NULL */
 	char **folders;		/* that were added */
 	size_t nfolders;
-	char **notes;		/* what is odd about their files, a line each */
+	char **notes;		/* what is odd about files, a line each */
 	size_t nnotes;
 };
 

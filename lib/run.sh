@@ -326,8 +326,10 @@ hold()
 # together, what they share counted once.
 sample_memory()
 {
-	local peak=0 now pids
+	local peak now pids
 	trap 'exit 0' TERM
+	# What ran of it before counts, too.
+	peak=$(grep -xE '[0-9]{1,9}' "$CTS_RUN/.peak" 2>/dev/null) || peak=0
 	while alive $$; do
 		pids=$(grep -lsz "^CTS_RUN=$CTS_RUN\$" /proc/[0-9]*/environ |
 			sed 's/environ$/smaps_rollup/') || :
@@ -338,7 +340,7 @@ sample_memory()
 			peak=$now
 			echo "$peak" >"$CTS_RUN/.peak"
 		fi
-		sleep 2 & wait $!
+		sleep 1 & wait $!
 	done
 }
 
@@ -527,11 +529,12 @@ runs failures" ;;
 # derive FROM FILTER: a new run over records of an old one.
 derive()
 {
-	local from
+	local from s
 	from=$(find_run "$1" "$2")
+	s=$(stream_of "$from")
 	start_run
 	cp "$from/manifest.json" "$run/"
-	read_stream "$(stream_of "$from")" >"$run/.old"
+	read_stream "$s" >"$run/.old"
 }
 
 # promise OLD: begin a run of the cases in $run/.cases, as the stream OLD
@@ -598,13 +601,14 @@ scripts()
 # each whether that is how it always goes.
 do_triage()
 {
-	local from old n=${N:-3} i again=()
+	local from s old n=${N:-3} i again=()
 	from=$(find_run "${RUN-}" RUN)
+	s=$(stream_of "$from")
 	family=none
 	old=$(mktemp)
 	# shellcheck disable=SC2064	# as it is now
 	trap "rm -f '$old'" EXIT
-	read_stream "$(stream_of "$from")" >"$old"
+	read_stream "$s" >"$old"
 	bad_cases "$old" | grep -q . || die 2 "there is nothing bad in '$from'"
 	export ISOLATE=case
 	for ((i = 1; i <= n; i++)); do
@@ -650,8 +654,8 @@ do_repro()
 	trap 'rm -rf "$run"' EXIT
 	if [ -n "${FROM-}" ]; then
 		from=$(find_run "$FROM" FROM)
-		cp "$from/manifest.json" "$run/"
 		s=$(stream_of "$from")
+		cp "$from/manifest.json" "$run/"
 	else
 		resolve
 		LEVEL=${LEVEL:-8} enumerate

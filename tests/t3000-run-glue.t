@@ -171,6 +171,24 @@ mkdir t
 : >t/.stream
 RUN=$T/t exits 4 'resume of a run that was cut before it began' run resume
 errline 'that run had not begun' 'is no run'
+for verb in rerun rejudge triage repro; do
+	RUN=$T/t FROM=$T/t CASE=s/o1/d/v OUT=$T/none exits 4 "$verb of it" \
+		run "$verb"
+	is "$(cat err)" \
+		"run: there is no stream in '$T/t': that run had not begun" \
+		'says so'
+done
+ok 'and nothing is begun' test ! -e none
+
+# What took most memory may have been before a run was cut, or before failures
+# were tried again.
+mkdir cut
+zcat s/stream.jsonl.gz | grep -v '"verdict"' >cut/stream.jsonl
+cp s/manifest.json cut/
+echo 999999 >cut/.peak
+RUN=$T/cut exits 0 'resume of a run that took much memory' run resume
+is "$(grep -o '"peak_pss_mb":[0-9]*' cut/stages.jsonl)" '"peak_pss_mb":999999' \
+	'still knows of it'
 
 touch wait
 JOBS=2 DEVICE=dev:1 OUT=$T/q bash "$top/lib/run.sh" run >out 2>err &

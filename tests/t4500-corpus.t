@@ -56,13 +56,13 @@ is "$(grep -c '"kind":"obs"' out)" \
 # PyTorch makes the samples of meshgrid in the order of a set of strings.
 exits 0 'of a set' cts-enum -d cpu --op meshgrid --dtype float32 --level 2 \
 	--limit 1
-grep '"kind":"case"' out >set
+grep '"kind":"case"' out >drawn
 for seed in 1 4 5; do
-	PYTHONHASHSEED=$seed cts-exec set 2>err | jq -r .args >set.$seed
+	PYTHONHASHSEED=$seed cts-exec drawn 2>err | jq -r .args >drawn.$seed
 done
-ok 'a set was seen' grep -q xy set.1
-cmp_file set.4 set.1 "the samples don't depend on how strings are hashed"
-cmp_file set.5 set.1 'nor does their order'
+ok 'a set was seen' grep -q xy drawn.1
+cmp_file drawn.4 drawn.1 "the samples don't depend on how strings are hashed"
+cmp_file drawn.5 drawn.1 'nor does their order'
 
 # The device differs, so that float64 results are made, recorded, and found.
 export CTS_REFDEV_FAULTS=$top/tests/refdev/demo.jsonl
@@ -187,6 +187,10 @@ for r in r0 r2; do
 done
 cmp_file r0.bare r2.bare 'and the same where nothing is kept'
 ok 'the corpus lies in the cache' compgen -G "$XDG_CACHE_HOME/cts/*/corpus-*/*"
+CTS_CACHE=/dev/null/x exits 0 'a cache that cannot be written' cts-enum \
+	-d cpu --op '^add$'
+like err 'PyTorch is asked anew each time: unable to make .*/x.: Not a dir' \
+	'costs time, and is said'
 exits 0 'it is forgotten' cts-exec --forget
 ok 'and gone' test -z "$(ls "$XDG_CACHE_HOME/cts")"
 done_testing
