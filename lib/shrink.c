@@ -106,6 +106,12 @@ static void hold(struct search *f)
 	buf_addstr(&f->judged, f->a.verdict.p);
 }
 
+/* Nothing is judged of a sample that isn't there. */
+static bool is_absent(const struct symptom *s)
+{
+	return bad(s) && !*s->check && !s->death;
+}
+
 /*
  * Does it fail in one sample, from this one on?  1 with f->want set, 0, or -1
  * with f->e set.
@@ -119,9 +125,7 @@ static int fails_alone(struct search *f, long long from, int samples)
 			f->now.sample = from + i;
 			if (try_one(f, false, &f->want) < 0)
 				return -1;
-			/* Nothing is judged of a sample that isn't there. */
-			if (!bad(&f->want) || (!*f->want.check &&
-					       !f->want.death))
+			if (!bad(&f->want) || is_absent(&f->want))
 				continue;
 			hold(f);
 			return 1;
@@ -152,6 +156,9 @@ static int find_sample(struct search *f)
 			    SAMPLES_ON : 1);
 	if (found)
 		return found < 0 ? -1 : 0;
+	if (f->s->sample >= 0 && is_absent(&f->want))
+		return err_set(f->e, EX_BADUSE, "case '%s' has no sample %lld",
+			       f->s->id, from);
 	return err_set(f->e, EX_NEGATIVE, "case '%s' was '%s', but sample %lld "
 		       "alone is not", f->s->id, seen.outcome, from);
 }

@@ -95,6 +95,12 @@ exits 1 'a sample that alone is fine' shrink only
 errline "^cts-isolate: case '$id' was 'fail', but sample 2 alone is not$" 'is said'
 cmp_file out /dev/null 'and nothing is printed'
 is "$(wc -l <log)" 4 'after three tries'
+judge '$c.sample != 1' '{outcome: "error", why: "nothing was observed"}'
+exits 2 'a sample that there is not' shrink --sample 99 stream
+errline "^cts-isolate: case '$id' has no sample 99$" 'is said'
+exits 1 'a sample that passes' shrink --sample 1 stream
+errline "^cts-isolate: case '$id' was 'fail', but sample 1 alone is not$" \
+	'is another matter'
 judge false
 exits 2 'a case that passes' shrink only
 errline "^cts-isolate: case '$id' passes: there is nothing to reproduce$" 'is said'

@@ -64,6 +64,16 @@ ok 'a set was seen' grep -q xy drawn.1
 cmp_file drawn.4 drawn.1 "the samples don't depend on how strings are hashed"
 cmp_file drawn.5 drawn.1 'nor does their order'
 
+# What nobody wrote differs from process to process, and is in no record.
+exits 0 'of memory as it is' cts-enum -d cpu -l 5 --dtype float32 \
+	--op '^(new_empty_strided|resize_as_|empty_like)$'
+grep '"kind":"case"' out >memory
+exits 0 'once' cts-exec memory
+records out >want
+MALLOC_PERTURB_=85 exits 0 'and again, of other memory' cts-exec memory
+records out >got
+cmp_file got want 'the same records'
+
 # The device differs, so that float64 results are made, recorded, and found.
 export CTS_REFDEV_FAULTS=$top/tests/refdev/demo.jsonl
 grep '"op":"add"' cases | grep float32 | head -n 20 >adds
