@@ -225,10 +225,11 @@ static void limit(double *held, const char **by, double mb, const char *key)
 	*by = key;
 }
 
-static double machine_mb(void)
+/* What one case may take of this machine's memory: there are other workers. */
+static double share_mb(void)
 {
 	return (double)sysconf(_SC_PHYS_PAGES) / 1048576 *
-	       (double)sysconf(_SC_PAGESIZE);
+	       (double)sysconf(_SC_PAGESIZE) / 3;
 }
 
 static double megabytes(const cJSON *limits, const char *key)
@@ -238,13 +239,13 @@ static double megabytes(const cJSON *limits, const char *key)
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
 }
 
-/* A figure in GB, that of the index in a list, or "auto"; in MB, 0: unknown. */
+/* A figure in GB, that of the index in a list; in MB, automatic if not said. */
 static double gigabytes(const cJSON *hardware, const char *key, int index,
 			double automatic)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(hardware, key);
 
-	if (cJSON_IsString(item))
+	if (!item || cJSON_IsString(item))
 		return automatic;
 	if (cJSON_IsArray(item))
 		item = cJSON_GetArrayItem(item, index);
@@ -285,7 +286,7 @@ void select_limits(struct selection *s, const struct manifest *m)
 	      gigabytes(hardware, "device_memory_gb", index, 0) / both,
 	      "hardware.device_memory_gb");
 	limit(&s->max_mb, &s->max_by,
-	      gigabytes(hardware, "system_memory_gb", 0, machine_mb()) / both,
+	      gigabytes(hardware, "system_memory_gb", 0, share_mb()) / both,
 	      "hardware.system_memory_gb");
 }
 
