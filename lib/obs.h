@@ -68,7 +68,8 @@ struct obs {
 	size_t ninputs;
 	struct result ref, dev, hp, np;	/* np: by NumPy */
 	const cJSON *json;		/* the record, for the lists below */
-	const cJSON *alias, *follows, *leads, *mutated, *guard, *guard_ref, *where;
+	const cJSON *alias, *follows, *leads, *mutated, *guard, *guard_ref;
+	const cJSON *where;
 	const cJSON *version;
 	const cJSON *sensitivity;
 	const char *repeat;

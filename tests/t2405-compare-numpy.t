@@ -75,17 +75,17 @@ judge exp "$(tensor complex128 d $up20 0 1 1)" \
 is_judged 'pass numpy 0x1.4p+4' 'complex128'
 
 # Whole numbers are equal or wrong: one in sixteen may be the CPU's fault.
-fifteen='1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'
-judge add "$(i64 16 $fifteen)" "$(i64 17 $fifteen)" "$(i64 17 $fifteen)"
+fifteen=(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+judge add "$(i64 16 "${fifteen[@]}")" "$(i64 17 "${fifteen[@]}")" "$(i64 17 "${fifteen[@]}")"
 is_judged 'pass numpy 0x1p+0' "whole numbers that are NumPy's"
-judge add "$(i64 16 $fifteen)" "$(i64 18 $fifteen)" "$(i64 17 $fifteen)"
+judge add "$(i64 16 "${fifteen[@]}")" "$(i64 18 "${fifteen[@]}")" "$(i64 17 "${fifteen[@]}")"
 is_judged 'fail numpy 0x1p+0' "and neither's"
 judge add "$(i64 16 2)" "$(i64 17 2)" "$(i64 17 2)"
 is_judged 'fail cpu -' 'one in two is another meaning'
 judge add "$(i64 16 2)" "$(i64 17 2)" "$(i64 16 2)"
 is_judged 'fail numpy 0x0p+0' 'a wrong one, by two witnesses'
-judge add "$(i64 16 $fifteen)" "$(i64 17 $fifteen)" \
-	"$(tensor int32 i 17 $fifteen)"
+judge add "$(i64 16 "${fifteen[@]}")" "$(i64 17 "${fifteen[@]}")" \
+	"$(tensor int32 i 17 "${fifteen[@]}")"
 is_judged 'fail cpu -' 'another type'
 judge eq "$(tensor bool B 1 0)" "$(tensor bool B 0 0)" "$(tensor bool B 1 0)"
 is_judged 'fail numpy 0x0p+0' 'truth values'
