@@ -110,6 +110,22 @@ done
 like verdicts '"id":"aten/add.Tensor/float32/plain".*"outcome":"pass"' \
 	'its functional form does not'
 
+# What is written to lies, by turns, in the middle of other memory.
+cts-enum -d refdev -l 5 --dtype float32 \
+	--case aten/native_layer_norm_backward.out/float32/out \
+	--case aten/relu_/float32/inplace >places 2>err
+cat >besides <<'END'
+{"op":"native_layer_norm_backward.out","do":"overrun","arg":"out1","where":"before"}
+{"op":"relu_","do":"overrun","arg":"self","where":"gap"}
+END
+CTS_REFDEV_FAULTS=$T/besides exits 0 'bytes beside what is written' \
+	cts-exec -d refdev places
+mv out beside
+exits 0 'judged' cts-compare beside
+is "$(jq -r 'select(.kind == "verdict") | .why' out | grep -o '^guard in[^:]*: got bytes [a-z]*')" \
+	"$(printf '%s\n' 'guard in sample 1: got bytes before' \
+	'guard in sample 2: got bytes gap')" 'are seen'
+
 mkdir run
 cts-manifest resolve --device refdev >run/manifest.json
 cat cases verdicts >run/stream.jsonl
