@@ -41,6 +41,11 @@ def hollow(x, i):
     return x[:0] if x.dim() and i % 3 == 0 else x
 
 
+def large(x, _):
+    """Beyond what 24 bits hold, and its root, too."""
+    return x * 2.0**50
+
+
 def samples_of(entry, dtype):
     """(list, args, kwargs): a list of one, and lists with other layouts."""
     def made(n):
@@ -55,6 +60,8 @@ def samples_of(entry, dtype):
                                           for a in s.args], dict(s.kwargs)
         yield in_lists(hollow, s.input), [in_lists(hollow, a)
                                           for a in s.args], dict(s.kwargs)
+        if dtype in (torch.float32, torch.float64):
+            yield in_lists(large, s.input), list(s.args), dict(s.kwargs)
 
 
 def works(fn, sample):

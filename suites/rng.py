@@ -622,6 +622,26 @@ def _(make):
         yield (lambda x: F.rrelu(-x, 0.25, 0.25, True)), (t,)
 
 
+# Nor are the derivatives of what is kept.
+@case("kept_gradients", level=4, capability="double_backward")
+def _(make):
+    def of(drop):
+        def run(x):
+            torch.manual_seed(23)
+            x = x.detach().requires_grad_()
+            g, = torch.autograd.grad((drop(x) ** 3).sum(), x,
+                                     create_graph=True)
+            gg, = torch.autograd.grad(g.sum(), x)
+            return (torch.where(g == 0, 24 * x**2, g).detach(),
+                    torch.where(gg == 0, 48 * x, gg).detach())
+        return run
+
+    for t in layouts(make(4, 6, low=1, high=9)):
+        yield of(lambda x: F.dropout(x, 0.5)), (t,)
+        yield of(lambda x: torch.feature_dropout(x, 0.5, True)), (t,)
+        yield of(lambda x: F.rrelu(-x, 0.25, 0.25, True)), (t,)
+
+
 # Chances and rates that lose their meaning in a narrower type: what is all but
 # certain does not come once in a while, and a large count is odd or even.
 @case("fine_chances", level=3, capability="rng_distributions")
