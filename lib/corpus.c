@@ -26,22 +26,24 @@ static void note(struct corpus *c, const char *msg)
 				    c->dir ? "; recorded anew" : "");
 }
 
-/* Remove a file unless somebody writes to it. */
-static void discard(const char *path)
+/* Remove a file unless somebody writes to it, or has since it had that size. */
+static void discard(const char *path, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
 
-	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) &&
+	    (size_t)st.st_size == size)
 		unlink(path);
 	if (fd >= 0)
 		close(fd);
 }
 
-static bool is_empty(const char *path)
+static size_t size_of(const char *path)
 {
 	struct stat st;
 
-	return !stat(path, &st) && st.st_size == 0;
+	return stat(path, &st) ? 0 : (size_t)st.st_size;
 }
 
 /* One file more, if it is ours and says what it should. */
@@ -51,18 +53,20 @@ static void take(struct corpus *c, const char *path, bool whole)
 	struct err e;
 
 	if (corpusfile_open(&f, path, &e)) {
+		size_t size = size_of(path);
+
 		/* A segment of no bytes is one that is being begun. */
-		if (e.code == EX_BADINPUT && (whole || !is_empty(path)))
+		if (e.code == EX_BADINPUT && (whole || size)) {
 			note(c, e.msg);
-		if (e.code == EX_BADINPUT)
-			discard(path);
+			discard(path, size);
+		}
 		return;
 	}
 	if (strcmp(f.identity, c->identity)) {
 		err_set(&e, EX_BADINPUT, "%s: recorded by another engine or "
 			"PyTorch", path);
 		note(c, e.msg);
-		discard(path);
+		discard(path, f.size);
 		corpusfile_close(&f);
 		return;
 	}
@@ -130,6 +134,21 @@ static int copy_all(struct corpus *c, struct corpuswriter *w, struct err *e)
 	return 0;
 }
 
+/* What those left who were killed amid a merge; the lock is ours. */
+static void sweep(const struct corpus *c)
+{
+	char *path = xasprintf("%s/corpus.cts.??????", c->dir);
+	glob_t g;
+	size_t i;
+
+	if (!glob(path, 0, NULL, &g)) {
+		for (i = 0; i < g.gl_pathc; i++)
+			unlink(g.gl_pathv[i]);
+		globfree(&g);
+	}
+	free(path);
+}
+
 /*
  * All files into one, which takes their place in one step.  Not those that are
  * being written, nor where somebody else is at it.
@@ -145,6 +164,7 @@ static void merge(struct corpus *c)
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		goto out;
+	sweep(c);
 	/* Somebody may have merged since we looked. */
 	drop_all(c);
 	take_all(c);
@@ -158,7 +178,7 @@ static void merge(struct corpus *c)
 		goto out;
 	for (k = 0; k < c->n; k++)
 		if (strcmp(c->file[k].path, path))
-			discard(c->file[k].path);
+			discard(c->file[k].path, c->file[k].size);
 	drop_all(c);
 	take_all(c);
 out:

@@ -2,6 +2,7 @@
 
 #include <glob.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include "prog.h"
 #include "sha256.h"
@@ -30,6 +31,49 @@ static void add_digest(struct buf *out, const char *name,
 	}
 	sha256_hex(b.p, b.len, hex);
 	buf_addf(out, "%s %s\n", name, hex);
+	buf_release(&b);
+}
+
+/*
+ * PyTorch as it is installed: a version of one's own says nothing of what was
+ * built since.  To read all of it would take longer than to make samples.
+ */
+static void add_torch(struct buf *out)
+{
+	static const char *const patterns[] = {
+		"version.py", "lib/libtorch_*.so",
+		"testing/_internal/common_*.py",
+		"testing/_internal/opinfo/*.py",
+		"testing/_internal/opinfo/definitions/*.py", NULL
+	};
+	struct err ignored;
+	PyObject *at = py_attr("torch", "__file__", &ignored);
+	const char *file = at ? PyUnicode_AsUTF8(at) : NULL;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	struct buf b = BUF_INIT;
+	const char *const *p;
+	char *path, hex[65];
+	struct stat st;
+	glob_t g;
+	size_t i;
+
+	for (p = patterns; slash && *p; p++) {
+		path = xasprintf("%.*s/%s", (int)(slash - file), file, *p);
+		if (!glob(path, 0, NULL, &g)) {
+			for (i = 0; i < g.gl_pathc; i++)
+				if (!stat(g.gl_pathv[i], &st))
+					buf_addf(&b, "%s %lld %lld\n",
+						 strrchr(g.gl_pathv[i], '/'),
+						 (long long)st.st_size,
+						 (long long)st.st_mtime);
+			globfree(&g);
+		}
+		free(path);
+	}
+	PyErr_Clear();
+	Py_XDECREF(at);
+	sha256_hex(b.p, b.len, hex);
+	buf_addf(out, "installed %s\n", hex);
 	buf_release(&b);
 }
 
@@ -82,6 +126,7 @@ char *identity_new(const struct lab *lab)
 		 lab->python);
 	buf_addf(&b, "reference cpu %s torch %s\n", u.machine, lab->torch);
 	add_text(&b, "numpy", "numpy", "__version__", false);
+	add_torch(&b);
 	add_cpu(&b);
 	add_text(&b, "capability", "torch.backends.cpu",
 		 "get_cpu_capability", true);

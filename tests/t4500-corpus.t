@@ -165,6 +165,16 @@ exits 0 'another build' tree/bin/cts-exec --corpus installed three
 is "$(entries out)" 0 'relies on none of it'
 like err 'recorded by another engine or PyTorch; recorded anew$' 'and says so'
 
+# So is another PyTorch of the same version.
+python=$(make -s -C "$top" print-python)
+site=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
+mkdir site
+cp -rs "$site" site/torch
+rm site/torch/version.py
+cp "$site/version.py" site/torch/
+PYTHONPATH=$T/site exits 0 'a PyTorch built anew' cts-exec --corpus corpus three
+is "$(entries out)" 0 'relies on nothing that another gave'
+
 for both in '--corpus a --record b' '--record a --golden b' \
 	'--golden a --corpus b'; do
 	# shellcheck disable=SC2086

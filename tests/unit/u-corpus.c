@@ -84,6 +84,7 @@ static void folder(void)
 {
 	struct corpus a, b;
 	struct err e;
+	char *left;
 	int i;
 
 	ok(!corpus_open(&a, dir, "us", &e), "a folder is opened");
@@ -102,6 +103,8 @@ static void folder(void)
 	corpus_open(&a, dir, "us", &e);
 	ok(holds(&a, "k", "three"), "a newer entry comes first");
 	corpus_close(&a);
+	left = in_dir("corpus.cts.aB3xYz");
+	write_file(left, "half", 4);
 	for (i = 0; i < 20; i++) {
 		corpus_open(&a, dir, "us", &e);
 		add(&a, "many", "x");
@@ -112,7 +115,16 @@ static void folder(void)
 	   "many files are merged");
 	ok(holds(&a, "k", "three") && holds(&a, "l", "two") &&
 	   holds(&a, "many", "x"), "and nothing is lost");
+	ok(access(left, F_OK) == -1, "what a cut merge left is removed");
 	corpus_close(&a);
+	free(left);
+	left = in_dir("1.seg");
+	write_file(left, "", 0);
+	corpus_open(&a, dir, "us", &e);
+	ok(!a.note && !access(left, F_OK), "what is being begun stays");
+	corpus_close(&a);
+	unlink(left);
+	free(left);
 }
 
 /* Whoever merges leaves alone what somebody writes to. */
