@@ -131,7 +131,7 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	memset(it, 0, sizeof(*it));
 	it->suite = xstrdup(rec_str_opt(o, "suite", suite));
 	it->op = xstrdup(op);
-	/* "div:floor_rounding" is a div, and so is the overload "div_.Scalar". */
+	/* "div:floor_rounding" is a div, and so is "div_.Scalar". */
 	name = rec_str_opt(o, "called", op);
 	it->name = xstrndup(name, strcspn(name, ":"));
 	it->aten = copy_opt(o, "aten");

@@ -39,7 +39,8 @@ one_of()
 	for word in '' "$@"; do
 		[ "${!name-}" != "$word" ] || return 0
 	done
-	die 2 "$name is $(sed 's/ / or /' <<<"$*"), not '${!name}'"
+	word=$*
+	die 2 "$name is ${word/ / or }, not '${!name}'"
 }
 
 # number NAME LEAST: the variable is empty or a whole number, not below LEAST.

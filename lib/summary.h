@@ -58,7 +58,7 @@ struct summary {
 	char *device, *hardware, *torch, *python, *manifest, *run, *reference;
 	char *corpus_note;	/* what was wrong with the corpus */
 	const char *from;	/* the run, as make is to find it; or NULL */
-	char *own_manifest;	/* path, where it is not the device's template */
+	char *own_manifest;	/* path, where that is no template */
 	char *seed;
 	int level_lo, level_hi;		/* 0: not known */
 	double t_import_s, t_wall_s, peak_pss_mb;
