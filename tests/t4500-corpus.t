@@ -26,7 +26,8 @@ exits 0 'cases' cts-enum -d cpu -l 5 --max-samples 4 --op "$ops" \
 grep '"kind":"case"' out | shuf --random-source=/dev/zero -n 300 >cases
 is "$(wc -l <cases)" 300 'of many forms'
 
-exits 0 'without a corpus' cts-exec cases
+exits 0 'without a corpus' cts-exec --corpus off cases
+ok 'nothing is kept' test ! -e off
 grep -v '"role":"worker"' out | sed -E 's/,"live":[0-9]+//' >plain
 exits 0 'cold' cts-exec --corpus corpus cases
 records out >cold

@@ -39,7 +39,7 @@ static const char usage_text[] =
 "      --no-trace        don't record which overloads were reached\n"
 "      --corpus DIR      take samples and what the reference made of them\n"
 "                        from DIR where they are recorded, record them there\n"
-"                        where not; auto: a folder in the cache\n"
+"                        where not; auto: a folder in the cache, off: none\n"
 "      --record FILE     make samples and references, and record them in\n"
 "                        FILE, to be carried to another machine\n"
 "      --golden FILE     take them from FILE, and from nowhere else\n"
@@ -130,7 +130,9 @@ static void parse(struct exec *x, int argc, char **argv)
 		case 'd': x->device = optarg; break;
 		case OPT_BLOBS: x->blobs = optarg; break;
 		case OPT_TRACE: x->no_trace = true; break;
-		case OPT_CORPUS: x->store.dir = optarg; break;
+		case OPT_CORPUS:
+			x->store.dir = strcmp(optarg, "off") ? optarg : NULL;
+			break;
 		case OPT_RECORD: x->store.record = optarg; break;
 		case OPT_GOLDEN: x->store.golden = optarg; break;
 		case OPT_FORGET: x->forget = true; break;
