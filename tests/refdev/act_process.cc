@@ -292,8 +292,11 @@ void rng_repeat(Site &s)
 	auto state = g.unsafeGetGeneratorImpl()->get_state();
 
 	s.run();
+	bool drew = !Tensor(g.unsafeGetGeneratorImpl()->get_state()).equal(
+	    Tensor(state));
 	g.unsafeGetGeneratorImpl()->set_state(*state);
-	s.fire();
+	if (drew)
+		s.fire();
 }
 
 /* Draws come from a generator that nobody can set. */
