@@ -560,7 +560,11 @@ bad_cases()
 
 do_rerun()
 {
-	local rc=0
+	local rc=0 name
+	for name in SEED LEVEL LEVEL_EXACT LEVEL_RANGE DTYPE OP SUITE CASE \
+		SAMPLES SHARD MANIFEST; do
+		[ -z "${!name-}" ] || die 2 "rerun takes the run's own $name"
+	done
 	RUN=${FROM-}
 	derive "$RUN" FROM
 	bad_cases "$run/.old" >"$run/.cases"

@@ -111,6 +111,8 @@ DEVICE=dev:1 OUT=$T/o exits 2 'OUT is not overwritten' run run
 errline 'holds a run already' 'and said so'
 rm bad
 
+SEED=5 FROM=$T/o OUT=$T/again exits 2 'another seed is another run' run rerun
+errline "rerun takes the run's own SEED" 'and said so'
 FROM=$T/o OUT=$T/again exits 0 'rerun' run rerun
 is "$(zcat again/stream.jsonl.gz | grep '"verdict"' | jq -r .id)" s/o7/d/v \
 	'runs what was not good'
@@ -172,7 +174,9 @@ mkdir t
 RUN=$T/t exits 4 'resume of a run that was cut before it began' run resume
 errline 'that run had not begun' 'is no run'
 for verb in rerun rejudge triage repro; do
-	RUN=$T/t FROM=$T/t CASE=s/o1/d/v OUT=$T/none exits 4 "$verb of it" \
+	case=
+	[ "$verb" != repro ] || case=s/o1/d/v
+	RUN=$T/t FROM=$T/t CASE=$case OUT=$T/none exits 4 "$verb of it" \
 		run "$verb"
 	is "$(cat err)" \
 		"run: there is no stream in '$T/t': that run had not begun" \
