@@ -119,20 +119,20 @@ def recorded(fn, args, kwargs):
     """Calls on the way of a call, {overload: (args, kwargs)}; the first one of
     each."""
     try:
-        calls = boxed.record(fn, args, kwargs)
+        with torch.no_grad():
+            calls = boxed.record(fn, args, kwargs)
     except Exception:
         return {}
     return {name: (args, kwargs) for name, args, kwargs in calls}
 
 
 def forward(entry, dtype):
-    with torch.no_grad():
-        for s in opinfo.samples_of(entry, dtype):
-            yield entry.op, (s.input, *s.args), s.kwargs
+    for s in opinfo.samples_of(entry, dtype):
+        yield entry.op, (s.input, *s.args), s.kwargs
 
 
 def backward(entry, dtype):
-    fn = opinfo.gradients(entry.op, "dense", 1)
+    fn = torch.enable_grad()(opinfo.gradients(entry.op, "dense", 1))
     for s in opinfo.samples_of(entry, dtype, True):
         yield fn, (s.input, *s.args), s.kwargs
 
@@ -140,7 +140,7 @@ def backward(entry, dtype):
 def of_suite(via, dtype, n):
     for fn, args, kwargs, *_ in suite.samples(*via.split("/"), opinfo.short(
             dtype), "call", n, 0):
-        yield fn, args, kwargs
+        yield torch.enable_grad()(fn), args, kwargs
 
 
 def ways(via, dtype, n):
