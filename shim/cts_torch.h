@@ -73,6 +73,7 @@ enum ctt_view {
 enum ctt_values {
 	CTT_VALUES_AS_IS,
 	CTT_VALUES_SPECIAL,	/* NaN, infinities, subnormals, extremes */
+	CTT_VALUES_SPARSE,	/* here and there NaN, infinities, zeros */
 	CTT_VALUES_WIDE,	/* integers beyond float32 and 32 bits */
 	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */
 	CTT_VALUES_REVERSED,	/* of any type: in reverse */

@@ -27,9 +27,30 @@ def tensors(value):
     return found
 
 
-def telling(batch, limit):
+ROOM = 8            # elements, for an odd value among others
+WALK = 24           # samples among which there may be such
+
+
+def with_room(batch, n):
+    """n of the samples whose first floats are ROOM or more, from all over and
+    again where there are fewer; none where none has room."""
+    def has_room(sample):
+        floats = (t.numel() for t in tensors(sample[:2])
+                  if t.is_floating_point())
+        return next(floats, 0) >= ROOM
+    found = list(filter(has_room, batch))
+    return [found[i * len(found) // n] for i in range(n if found else 0)]
+
+
+def telling(batch, limit, roomy=0):
     """At most limit samples; those without elements come last but for two, as
-    far as there are others among the first."""
+    far as there are others among the first.  Then as many as roomy that have
+    room, be they there before or not."""
+    if roomy:
+        batch = list(itertools.islice(batch, max(WALK, 4 * limit)))
+        few = telling(iter(batch), limit)
+        # What comes after the limit is told by its place.
+        return (few * limit)[:limit] + with_room(batch, roomy)
     kept, rest, empty = [], [], 0
     for sample in itertools.islice(batch, 4 * limit):
         sized = all(t.numel() for t in tensors(sample[:2])

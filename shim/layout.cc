@@ -163,6 +163,42 @@ void put_specials(at::Tensor &t, uint64_t seed)
 	}
 }
 
+/*
+ * What a sum, a maximum or a product tells of in any order: nothing overflows
+ * or vanishes on the way.  Every other time there is no NaN, which hides all
+ * else; where there is one, the tensor has it for certain.
+ */
+template <typename T> void put_sparse(at::Tensor &t, uint64_t seed)
+{
+	using L = std::numeric_limits<T>;
+	const T nan = L::quiet_NaN();
+	const bool with_nan = seed % 2 == 0;
+	std::vector<T> v = {L::infinity(), -L::infinity(), T(0), -T(0)};
+
+	if (with_nan)
+		v.push_back(nan);
+	put_values(t, v, seed, 16);
+	t.mutable_data_ptr<T>()[next(&seed) %
+		static_cast<uint64_t>(t.numel())] =
+		with_nan ? nan : v[next(&seed) % 2];
+}
+
+void put_sparse_of(at::Tensor &t, uint64_t seed)
+{
+	switch (t.scalar_type()) {
+	case at::kFloat:
+		return put_sparse<float>(t, seed);
+	case at::kDouble:
+		return put_sparse<double>(t, seed);
+	case at::kHalf:
+		return put_sparse<at::Half>(t, seed);
+	case at::kBFloat16:
+		return put_sparse<at::BFloat16>(t, seed);
+	default:
+		break;
+	}
+}
+
 // Around 2^24, 2^31, 2^53 and the ends, with odd low bits.
 template <typename T> std::vector<T> wide_integers()
 {
@@ -209,7 +245,7 @@ bool takes_values(const at::Tensor &t, ctt_values values)
 {
 	const at::ScalarType s = t.scalar_type();
 
-	if (values == CTT_VALUES_SPECIAL)
+	if (values == CTT_VALUES_SPECIAL || values == CTT_VALUES_SPARSE)
 		return s == at::kFloat || s == at::kDouble ||
 		       s == at::kHalf || s == at::kBFloat16;
 	if (values == CTT_VALUES_OTHER)
@@ -235,6 +271,8 @@ at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
 		v = v.flatten().flip(0).view(v.sizes());
 	else if (lay.values == CTT_VALUES_SPECIAL)
 		put_specials(v, lay.seed);
+	else if (lay.values == CTT_VALUES_SPARSE)
+		put_sparse_of(v, lay.seed);
 	else
 		put_wide(v, lay.seed);
 	*applied = true;

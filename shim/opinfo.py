@@ -705,9 +705,10 @@ def by_numpy(key, mode):
 
 
 def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None,
-            via=None):
+            via=None, roomy=0):
     """[(callable, args, kwargs, random, own), …] of an entry; at most limit,
-    0: all.  own: the callable is that sample's, not the entry's."""
+    0: all, and then as many that are roomy.  own: the callable is that
+    sample's, not the entry's."""
     if name == "aten":
         import aten
         return aten.samples(key, via, dtype, n, limit)
@@ -718,7 +719,7 @@ def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None,
     suite.seed(n)
     fn, batch = MODES[mode](entry, getattr(torch, dtype))
     if limit:
-        batch = derive.telling(batch, limit)
+        batch = derive.telling(batch, limit, roomy)
     return [(s[2] if len(s) > 2 else fn, s[0], s[1],
              len(s) > 3 and s[3], len(s) > 2 and s[2] is not fn)
             for s in batch]

@@ -173,6 +173,31 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
+/* Samples with room for special values, after those of any size. */
+#define ROOMY 4
+
+/* Where all are taken, they are among them. */
+static bool has_roomy(const struct case_rec *c)
+{
+	return c->samples > 0 && !strcmp(c->suite, "opinfo") &&
+	       form_find(c->variant)->lay.values == CTT_VALUES_SPECIAL;
+}
+
+/*
+ * How the i-th sample is laid out.  Special values that are dense tell of
+ * elements one by one; a reduction needs them sparse.
+ */
+static struct ctt_lay lay_of(const struct case_rec *c, const struct form *v,
+			     int i)
+{
+	struct ctt_lay lay = v->lay;
+
+	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
+	if (has_roomy(c) && i >= c->samples)
+		lay.values = CTT_VALUES_SPARSE;
+	return lay;
+}
+
 /*
  * The entry's samples in that mode, made: a new list of tuples.  Those of a
  * case that is tried several times in turn are kept.
@@ -184,10 +209,11 @@ static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 
 	if (c->attempt && r->kept && !strcmp(r->kept_id, c->id))
 		return Py_NewRef(r->kept);
-	list = PyObject_CallFunction(r->samples, "ssssKizzz", c->suite, c->op,
+	list = PyObject_CallFunction(r->samples, "ssssKizzzi", c->suite, c->op,
 		c->dtype, mode,
 		(unsigned long long)seed_for_case(c->id, c->seed),
-		c->samples, c->suite_dir, c->decoder, c->via);
+		c->samples, c->suite_dir, c->decoder, c->via,
+		has_roomy(c) ? ROOMY : 0);
 	if (c->attempt && list) {
 		Py_XSETREF(r->kept, Py_NewRef(list));
 		snprintf(r->kept_id, sizeof(r->kept_id), "%s", c->id);
@@ -364,7 +390,7 @@ static int one_laid(struct runcase *r, const struct case_rec *c,
 		    const struct form *v, int i, int operand, bool must,
 		    PyObject *sample, struct err *e)
 {
-	struct ctt_lay lay = v->lay;
+	struct ctt_lay lay = lay_of(c, v, i);
 	PyObject *args = PyTuple_GetItem(sample, 1);
 	PyObject *kwargs = PyTuple_GetItem(sample, 2);
 	PyObject *a, *k;
@@ -375,7 +401,6 @@ static int one_laid(struct runcase *r, const struct case_rec *c,
 		return py_error(e, EX_ENVIRON, NULL);
 	if (!form_lays(v))
 		return one_sample(r, c, v, i, sample, args, kwargs, e);
-	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
 	if (call_lay(r->lab->api, &r->lab->types, args, kwargs, &lay, operand,
 		     &a, &k, &applied, e)) {
 		e->code = EX_ENVIRON;
@@ -393,11 +418,11 @@ static PyObject *with_values(struct runcase *r, const struct case_rec *c,
 			     const struct form *v, int i, int operand,
 			     PyObject *sample, struct err *e)
 {
-	struct ctt_lay lay = { .values = v->lay.values };
+	struct ctt_lay of = lay_of(c, v, i);
+	struct ctt_lay lay = { .values = of.values, .seed = of.seed };
 	PyObject *a, *k, *ret;
 	bool applied;
 
-	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
 	if (call_lay(r->lab->api, &r->lab->types, PyTuple_GET_ITEM(sample, 1),
 		     PyTuple_GET_ITEM(sample, 2), &lay, operand, &a, &k,
 		     &applied, e))

@@ -53,6 +53,11 @@ alone erf out_special value \
 	'{"op":"erf.out","do":"lose_input","arg":"self","what":"nan"}'
 alone erf inplace_special value \
 	'{"op":"erf_","do":"lose_input","arg":"self","what":"nan"}'
+# A reduction needs more than a scalar to tell, and no others that hide it.
+alone amax special value \
+	'{"op":"amax","do":"lose_input","what":"nan"}'
+alone sum special value \
+	'{"op":"sum*","do":"lose_input","what":"inf"}'
 alone erf refused error_missing '{"op":"erf.out","do":"swallow"}'
 alone mode refused error_missing '{"op":"mode","do":"swallow"}'
 
