@@ -236,8 +236,7 @@ static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
 	}
 	if (dev->data == TD_LOST || ref->data == TD_BYTES ||
 	    ref->data == TD_SUM)
-		mark(v->m, CHECK_READABLE, dev->data == TD_BYTES ||
-		     dev->data == TD_META || dev->same,
+		mark(v->m, CHECK_READABLE, dev->data == TD_BYTES || dev->same,
 		     dev->note ? dev->note : "no elements", "elements");
 	if (dev->same && ref->data == TD_SUM) {
 		v->judged = true;

@@ -253,6 +253,11 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 	t->data = TD_NONE;
 	if (!n)
 		return 0;
+	if (c->device && ref && ref->data == TD_SUM &&
+	    (way < 2 || way == 3))
+		return err_set(c->e, EX_BADINPUT, "'%s' where the reference has "
+			       "a 'crc', which is for what is the same",
+			       ways[way]);
 	if (way == 3) {
 		t->data = TD_META;
 		return cJSON_IsTrue(item) ? 0 :
@@ -270,7 +275,8 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 	}
 	if (way == 6) {
 		t->data = TD_SUM;
-		return strlen(item->valuestring) == 8 ? 0 :
+		return strlen(item->valuestring) == 8 &&
+		       strspn(item->valuestring, "0123456789abcdef") == 8 ? 0 :
 			err_set(c->e, EX_BADINPUT, "'crc' is not 8 digits");
 	}
 	if (way == 2) {

@@ -50,6 +50,9 @@ a path as a blob|.ref.outs[0] |= (del(.data) | .blob = "sha256:../../../../etc/p
 a blob of a short digest|.ref.outs[0] |= (del(.data) | .blob = "sha256:00")
 a blob that is not there|.ref.outs[0] |= (del(.data) | .blob = "sha256:" + ("0" * 64))
 a checksum that is none|.ref.outs[0] |= (del(.data) | .crc = "12")
+a checksum of no digits|.ref.outs[0] |= (del(.data) | .crc = "0000000g")
+a checksum for what is not the same|.ref.outs[0] |= (del(.data) | .crc = "00000000")
+a checksum for what is not looked at|.ref.outs[0] |= (del(.data) | .crc = "00000000") | .dev.outs[0] |= (del(.data, .same) | .meta = true)
 parts that are no object|.ref.outs[0] |= (del(.data) | .parts = [1])
 parts within parts without end|.ref.outs[0] |= reduce range(12) as $i (.; {dtype: "float32", shape: [2], parts: {x: .}})
 an output that is a number|.ref.outs = [1]

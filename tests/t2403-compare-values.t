@@ -198,6 +198,11 @@ jq -c 'if .kind=="obs" then .ref.outs[0] |= (del(.data) | .crc="00000000") |
 	.dev.outs[0] |= (del(.data) | .same="ref") else . end' in >in2
 mv in2 in
 gives 'pass strict' 'the same bits, not kept'
+floats no_such_op 1 2 1
+jq -c 'if .kind=="obs" then .dev.outs[0] |= (del(.data, .same) | .meta=true)
+	else . end' in >in2
+mv in2 in
+gives fail 'a device that is not looked at where the reference is'
 
 # Other budgets.
 floats no_such_op 1 $u9 1
