@@ -255,8 +255,8 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 		return 0;
 	if (c->device && ref && ref->data == TD_SUM &&
 	    (way < 2 || way == 3))
-		return err_set(c->e, EX_BADINPUT, "'%s' where the reference has "
-			       "a 'crc', which is for what is the same",
+		return err_set(c->e, EX_BADINPUT, "'%s' where the reference "
+			       "has a 'crc', which is for what is the same",
 			       ways[way]);
 	if (way == 3) {
 		t->data = TD_META;
