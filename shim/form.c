@@ -51,6 +51,7 @@ static const struct form forms[] = {
 	PRIMED("backward", "backward"),
 	CALLED("backward_expanded", "backward_expanded"),
 	CALLED("backward_stepped", "backward_stepped"),
+	CALLED("backward_permuted", "backward_permuted"),
 	CALLED("backward_offset", "backward_offset"),
 	LAID("backward_transposed", "backward", TRANSPOSED, 0),
 	CALLED("gradgrad", "gradgrad"),

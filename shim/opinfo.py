@@ -422,6 +422,8 @@ def cotangent(like, layout, n):
     if layout == "expanded" and t.dim():
         t = t.select(0, 0).unsqueeze(0) if t.shape[0] else t
         return t.to(like.device).expand(like.shape)
+    if layout == "permuted" and t.dim() > 1:
+        return t.mT.contiguous().to(like.device).mT
     if layout == "offset" and t.numel():
         room = torch.zeros(t.numel() + 3, dtype=t.dtype)
         room[3:] = t.reshape(-1)
@@ -650,6 +652,7 @@ MODES = {
     "backward": with_gradients(),
     "backward_expanded": with_gradients("expanded"),
     "backward_stepped": with_gradients("stepped"),
+    "backward_permuted": with_gradients("permuted"),
     "backward_offset": with_gradients("offset"),
     "gradgrad": with_gradients(order=2), "jvp": jvp,
 }

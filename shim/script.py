@@ -328,6 +328,7 @@ AROUND = {
     "backward": 'gradients({op}, "dense", 1)',
     "backward_expanded": 'gradients({op}, "expanded", 1)',
     "backward_stepped": 'gradients({op}, "stepped", 1)',
+    "backward_permuted": 'gradients({op}, "permuted", 1)',
     "backward_offset": 'gradients({op}, "offset", 1)',
     "gradgrad": 'gradients({op}, "dense", 2)',
     "jvp": "tangents({op})", "sensitivity": "effects({op})",

@@ -48,6 +48,60 @@ def _(make):
         yield lambda x, o, i=i: x << o[i].to(x.dtype), (x, order)
 
 
+# What a device that has 32 bits for 64 gets wrong.
+@case("shift_beyond_32_bits", ("int64",), level=2)
+def _(make):
+    one, many = torch.tensor([1, -1, 3, 5]), torch.arange(0, 61)
+    wide = torch.tensor([2 ** 62 + 1, -2 ** 62 - 3, 2 ** 40 + 7, -2 ** 33])
+    yield torch.bitwise_left_shift, (one[:, None], many)
+    yield torch.bitwise_right_shift, (wide[:, None], many)
+    yield torch.bitwise_left_shift, (one, 40)
+    yield torch.bitwise_right_shift, (wide, 35)
+    yield lambda x, n: x.__ilshift__(n), (one.clone(), many[33:37])
+
+
+@case("pow_beyond_32_bits", ("int64",), level=2)
+def _(make):
+    x = torch.tensor([3, -3, 46341, -65537, 2097151])
+    n = torch.tensor([39, 37, 3, 3, 2])
+    yield torch.pow, (x, n)
+    yield torch.pow, (x, 2)
+    yield torch.pow, (x, 3)
+    yield torch.pow, (3, torch.arange(40))
+    yield lambda x, n: x.pow_(n), (x.clone(), n)
+
+
+# The database's samples have a divisor that leaves the padding no part.
+@case("avg_pool_counts_padding", FLOATS, level=2)
+def _(make):
+    for fn, sizes in ((F.avg_pool1d, (7,)), (F.avg_pool2d, (7, 6)),
+                      (F.avg_pool3d, (5, 6, 7))):
+        for count in (False, True):
+            for stride in (1, 2):
+                yield fn, (make(2, 3, *sizes), 3, stride, 1), {
+                    "count_include_pad": count}
+                yield fn, (make(2, 3, *sizes), 3, stride, 1), {
+                    "count_include_pad": count, "ceil_mode": True}
+
+
+@case("order_of_infinities", FLOATS, level=2)
+def _(make):
+    inf = float("inf")
+    x = torch.tensor([[3, -inf, 7, 0.5, inf, -2],
+                      [-inf, 4, 1, -1, 2, -8],
+                      [-7, inf, -3, -1, -5, -9]]).to(make.dtype)
+    for descending in (False, True):
+        yield torch.sort, (x,), {"descending": descending}
+        yield torch.argsort, (x,), {"descending": descending}
+    for largest in (False, True):
+        yield torch.topk, (x, 3), {"largest": largest}
+        yield torch.topk, (x, 2, 0), {"largest": largest}
+    yield torch.msort, (x,)
+    for k in (1, 2, 6):
+        yield torch.kthvalue, (x, k)
+    yield torch.median, (x, 1)
+
+
 @case("floor_divide_exact", ("int32", "int64", "int16", "float32"), level=2)
 def _(make):
     n = torch.arange(-22, 23)

@@ -48,6 +48,7 @@ alone atan2 host_scalar_first error_unexpected \
 	'{"op":"atan2","if":{"arg":"self","host":true},"do":"throw"}'
 alone tanh backward_offset value \
 	'{"op":"tanh_backward","do":"no_offset","arg":0}'
+alone sigmoid backward_permuted value '{"op":"sigmoid","do":"grad_dense"}'
 alone addcmul backward_subsets value '{"op":"addcmul","do":"grad_mask"}'
 alone erf out_special value \
 	'{"op":"erf.out","do":"lose_input","arg":"self","what":"nan"}'
