@@ -33,6 +33,39 @@ bad '{"op":"neg","do":"ulp","if":{"rank":">x"}}' 'no condition' \
 bad '{"op":"neg","do":"ulp","op":"abs"}' 'a key twice' "key 'op' twice"
 bad '{"plan":"x","levle":2}' 'an unknown header key' \
 	"unknown header key 'levle', did you mean 'level'\?"
+bad '{"op":"ad.Tensor","do":"scale"}' 'no such op' \
+	"unknown op 'ad.Tensor', did you mean 'add.Tensor'\?"
+bad '{"op":"ceil","do":"instead","call":"flor"}' 'no such op to call' \
+	"unknown op 'flor', did you mean 'floor'\?"
+bad '{"op":"neg","do":"dense","arg":"slef"}' 'no such argument' \
+	"unknown argument 'slef', did you mean 'self'\?"
+bad '{"op":"neg","do":"shape","how":"unsqeeze"}' "an action's unknown word" \
+	"unknown how 'unsqeeze', did you mean 'unsqueeze'\?"
+bad '{"op":"neg","do":"scale","by":"two"}' "an action's wrong type" \
+	"'by' is not a number"
+bad '{"op":"neg","do":"tail","multiple":0}' 'out of range' \
+	"'multiple' is not in 1 to"
+bad '{"op":"neg","do":"ulp","dtype":"flaot32"}' 'an unknown dtype' \
+	"unknown dtype 'flaot32', did you mean 'float32'\?"
+bad '{"op":"neg","do":"ulp","if":{"strides":"chanels_last"}}' \
+	"a predicate's unknown word" \
+	"unknown strides 'chanels_last', did you mean 'channels_last'\?"
+bad '{"op":"neg","do":"ulp","if":{"rank":"two"}}' 'a word for a number' \
+	"not a condition for 'rank': 'two'"
+bad '{"op":"neg","do":"ulp","if":{"rank":1,"not":"yes"}}' \
+	'a word for a truth' "'not' is not true or false"
+bad '{"op":"neg","do":"ulp","if":{"shape":["a",2]}}' 'a shape of words' \
+	"'shape' is not a number"
+bad '{"op":"neg","do":"ulp","nth":"first"}' 'no number of a call' \
+	"not a condition for 'nth': 'first'"
+bad '{"op":"neg","do":"ulp","prob":5}' 'no probability' \
+	"'prob' is not in 0 to 1"
+bad '{"op":"neg","do":"ulp","grad":"yes"}' 'no truth' \
+	"'grad' is not true or false"
+bad "$(printf '{"op":"neg","do":"ul\377p"}')" 'bytes that are no text' \
+	"unknown action 'ul\?p', did you mean 'ulp'\?"
+CTS_REFDEV_FAULTS=. exits 1 'a folder' "$py" -c 'import torch_refdev'
+like err '^ImportError: .: cannot read' 'and says so'
 CTS_REFDEV_FAULTS=none.jsonl exits 1 'no file' "$py" -c 'import torch_refdev'
 like err '^ImportError: none.jsonl: cannot open' 'and says so'
 
@@ -64,4 +97,19 @@ exits 137 'a rule that kills' "$py" -c '
 import torch, torch_refdev
 torch.ones(2, device="refdev").cos()'
 is "$(jq -r '.rule, .fired' log.jsonl | xargs)" 'dies 1' 'is logged first'
+unset CTS_REFDEV_FAULTS CTS_REFDEV_FAULTS_LOG
+for op in cos neg; do
+	printf '{"op":"%s","do":"add"}\n' $op >$op.jsonl
+done
+exits 0 'one plan after another' "$py" -c '
+import torch, torch_refdev
+x = torch.zeros(1, device="refdev")
+for plan in "cos", "neg":
+    torch_refdev.load_faults(plan + ".jsonl")
+    print(x.cos().item(), x.neg().item() + 0.)
+    torch_refdev.clear_faults()'
+cmp_file out - 'and each alone acts' <<'END'
+2.0 0.0
+1.0 1.0
+END
 done_testing

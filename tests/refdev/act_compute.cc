@@ -201,24 +201,6 @@ void identity(Site &s)
 	});
 }
 
-at::ScalarType dtype_named(const std::string &n)
-{
-	static const std::pair<const char *, at::ScalarType> names[] = {
-		{"float16", at::kHalf}, {"bfloat16", at::kBFloat16},
-		{"float32", at::kFloat}, {"float64", at::kDouble},
-		{"int8", at::kChar}, {"int16", at::kShort},
-		{"int32", at::kInt}, {"int64", at::kLong},
-		{"uint8", at::kByte}, {"bool", at::kBool},
-		{"complex64", at::kComplexFloat},
-		{"complex128", at::kComplexDouble},
-	};
-
-	for (auto &e : names)
-		if (n == e.first)
-			return e.second;
-	TORCH_CHECK(false, "fault plan: no dtype '", n, "'");
-}
-
 /*
  * The kernel runs in another dtype, with its arguments and results converted;
  * if it can't, it runs as it should.

@@ -6,8 +6,10 @@
 
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <cstring>
+#include <set>
 
 namespace refdev::faults {
 namespace {
@@ -52,12 +54,7 @@ void run_map(Site &s, const std::function<Tensor(const Tensor &)> &f)
 void dtype(Site &s)
 {
 	std::string want = s.rule.str("to", "float64");
-	at::ScalarType to = want == "float32" ? at::kFloat :
-	    want == "float16" ? at::kHalf :
-	    want == "bfloat16" ? at::kBFloat16 :
-	    want == "int32" ? at::kInt :
-	    want == "int64" ? at::kLong :
-	    want == "bool" ? at::kBool : at::kDouble;
+	at::ScalarType to = dtype_named(want);
 
 	run_map(s, [=](const Tensor &t) {
 		if (!plain(t))
@@ -642,38 +639,55 @@ void grad_mask(Site &s)
 	});
 }
 
+/*
+ * f on the gradient of each input, or of the argument that "input" names.  Which
+ * of the node's gradients that is, its edges say.
+ */
+void on_grads(Site &s, const std::function<Tensor(const Tensor &)> &f)
+{
+	bool all = !s.rule.has("input");
+	int k = all ? -1 : s.arg("input", "");
+	List mine;
+
+	if (k >= 0)
+		mine = tensors_of(s.args[static_cast<size_t>(k)]);
+	Rule *r = &s.rule;
+	with_node(s, [&](torch::autograd::Node &n, const Tensor &) {
+		std::set<size_t> which;
+		for (size_t i = 0; i < n.num_outputs(); i++) {
+			bool want = all;
+			for (auto &t : mine)
+				want = want || (t.defined() &&
+				    t.requires_grad() && n.next_edge(i) ==
+				    torch::autograd::impl::gradient_edge(t));
+			if (want)
+				which.insert(i);
+		}
+		auto h = std::make_unique<Post>();
+		h->f = [=](const List &out) {
+			List v = out;
+			for (size_t i : which)
+				if (i < v.size() && v[i].defined()) {
+					v[i] = f(v[i]);
+					r->fire();
+				}
+			return v;
+		};
+		n.add_post_hook(std::move(h));
+	});
+}
+
 void grad_scale(Site &s)
 {
 	double by = s.rule.num("by", 2);
-	int only = static_cast<int>(s.rule.num("input", -1));
 
-	after_node(s, [=](Rule &, List &v) {
-		bool hit = false;
-		for (size_t i = 0; i < v.size(); i++)
-			if (v[i].defined() &&
-			    (only < 0 || static_cast<size_t>(only) == i)) {
-				v[i] = v[i] * by;
-				hit = true;
-			}
-		return hit;
-	});
+	on_grads(s, [=](const Tensor &g) { return g * by; });
 }
 
 /* No gradient for an input that should have one. */
 void grad_drop(Site &s)
 {
-	int only = static_cast<int>(s.rule.num("input", -1));
-
-	after_node(s, [=](Rule &, List &v) {
-		bool hit = false;
-		for (size_t i = 0; i < v.size(); i++)
-			if (v[i].defined() &&
-			    (only < 0 || static_cast<size_t>(only) == i)) {
-				v[i] = Tensor();
-				hit = true;
-			}
-		return hit;
-	});
+	on_grads(s, [](const Tensor &) { return Tensor(); });
 }
 
 /* First derivatives are right; those of the gradient are doubled. */

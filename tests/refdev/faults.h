@@ -72,6 +72,7 @@ private:
 	const c10::OperatorHandle &op_;
 	Level level_;
 	std::vector<Rule *> rules_;
+	std::vector<Rule *> after_;	/* that wait for this op */
 	c10::Stack args_;	/* kept for actions on the results */
 };
 

@@ -26,36 +26,44 @@ std::string layout_name(at::Layout l)
 	}
 }
 
+const std::pair<at::ScalarType, const char *> dtypes[] = {
+	{at::kByte, "uint8"}, {at::kChar, "int8"},
+	{at::kShort, "int16"}, {at::kInt, "int32"},
+	{at::kLong, "int64"}, {at::kHalf, "float16"},
+	{at::kFloat, "float32"}, {at::kDouble, "float64"},
+	{at::kComplexHalf, "complex32"},
+	{at::kComplexFloat, "complex64"},
+	{at::kComplexDouble, "complex128"}, {at::kBool, "bool"},
+	{at::kBFloat16, "bfloat16"}, {at::kUInt16, "uint16"},
+	{at::kUInt32, "uint32"}, {at::kUInt64, "uint64"},
+	{at::kFloat8_e4m3fn, "float8_e4m3fn"},
+	{at::kFloat8_e5m2, "float8_e5m2"},
+};
+
 std::string dtype_name(at::ScalarType t)
 {
-	static const std::pair<at::ScalarType, const char *> names[] = {
-		{at::kByte, "uint8"}, {at::kChar, "int8"},
-		{at::kShort, "int16"}, {at::kInt, "int32"},
-		{at::kLong, "int64"}, {at::kHalf, "float16"},
-		{at::kFloat, "float32"}, {at::kDouble, "float64"},
-		{at::kComplexHalf, "complex32"},
-		{at::kComplexFloat, "complex64"},
-		{at::kComplexDouble, "complex128"}, {at::kBool, "bool"},
-		{at::kBFloat16, "bfloat16"}, {at::kUInt16, "uint16"},
-		{at::kUInt32, "uint32"}, {at::kUInt64, "uint64"},
-		{at::kFloat8_e4m3fn, "float8_e4m3fn"},
-		{at::kFloat8_e5m2, "float8_e5m2"},
-	};
-
-	for (auto &n : names)
+	for (auto &n : dtypes)
 		if (n.first == t)
 			return n.second;
 	return c10::toString(t);
+}
+
+double least_normal(at::ScalarType t)
+{
+	return t == at::kDouble ? std::numeric_limits<double>::min() :
+	    t == at::kHalf ? 0x1p-14 : std::numeric_limits<float>::min();
 }
 
 /* Whether any of the values has a property that kernels get wrong. */
 bool contains(const Tensor &t, const Cond &want)
 {
 	Tensor v = values_of(t);
-	bool fp = v.is_floating_point();
 
-	if (!v.numel() || v.is_complex())
+	if (!v.numel())
 		return false;
+	if (v.is_complex())	/* either part will do */
+		v = at::view_as_real(v);
+	bool fp = v.is_floating_point();
 	auto has = [&](const Tensor &mask) {
 		return mask.any().item<bool>();
 	};
@@ -66,8 +74,8 @@ bool contains(const Tensor &t, const Cond &want)
 		return true;
 	if (want("negzero") && fp && has((d == 0) & d.signbit()))
 		return true;
-	if (want("subnormal") && fp && v.scalar_type() == at::kFloat &&
-	    has((d != 0) & (d.abs() < 1.1754943508222875e-38)))
+	if (want("subnormal") && fp && has((d != 0) & (d.abs() <
+	    least_normal(v.scalar_type()))))
 		return true;
 	if (want("zero") && has(d == 0))
 		return true;
@@ -351,6 +359,23 @@ bool form_ok(const Rule &r, const OperatorHandle &op)
 	return false;
 }
 
+}
+
+at::ScalarType dtype_named(const std::string &name)
+{
+	for (auto &n : dtypes)
+		if (name == n.second)
+			return n.first;
+	TORCH_CHECK(false, "fault plan: no dtype '", name, "'");
+}
+
+std::vector<std::string> dtype_names()
+{
+	std::vector<std::string> v;
+
+	for (int i = 0; i < static_cast<int>(at::ScalarType::NumOptions); i++)
+		v.push_back(dtype_name(static_cast<at::ScalarType>(i)));
+	return v;
 }
 
 bool glob_op(const std::string &glob, const std::string &full)

@@ -20,6 +20,7 @@ namespace {
 std::mutex plan_lock;
 std::vector<Rule *> *plan = new std::vector<Rule *>;
 std::atomic<bool> have_rules{false};
+std::atomic<uint64_t> loads{1};
 std::mutex state_lock;
 std::string pending, poisoned;
 
@@ -41,51 +42,6 @@ const char *const HEADER_KEYS[] = {
 	"plan", "source", "backend", "op", "check", "level", "case", "note",
 	"kind", "needs",
 };
-
-size_t distance(const std::string &a, const std::string &b)
-{
-	std::vector<size_t> row(b.size() + 1);
-
-	for (size_t j = 0; j <= b.size(); j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.size(); i++) {
-		size_t diag = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= b.size(); j++) {
-			size_t up = row[j];
-			row[j] = std::min({row[j] + 1, row[j - 1] + 1,
-			    diag + (a[i - 1] != b[j - 1])});
-			diag = up;
-		}
-	}
-	return row[b.size()];
-}
-
-std::string nearest(const std::string &word,
-    const std::vector<std::string> &known)
-{
-	std::string best;
-	size_t least = SIZE_MAX;
-
-	for (auto &k : known)
-		if (size_t d = distance(word, k); d < least) {
-			least = d;
-			best = k;
-		}
-	return best;
-}
-
-[[noreturn]] void bad(const std::string &what)
-{
-	throw std::runtime_error(what);
-}
-
-[[noreturn]] void unknown(const char *kind, const std::string &word,
-    const std::vector<std::string> &known)
-{
-	bad(std::string("unknown ") + kind + " '" + word + "', did you mean '" +
-	    nearest(word, known) + "'?");
-}
 
 template <size_t N>
 std::vector<std::string> words(const char *const (&v)[N])
@@ -198,7 +154,7 @@ std::vector<std::string> texts(const char *key, const cJSON *j)
 std::string arg_text(const cJSON *j)
 {
 	if (cJSON_IsNumber(j))
-		return std::to_string(j->valueint);
+		return std::to_string(integer_in("arg", j, -64, 64));
 	return text("arg", j);
 }
 
@@ -220,36 +176,32 @@ Pred pred(const cJSON *j)
 		if (k == "arg") {
 			p.arg = arg_text(e);
 		} else if (k == "not") {
-			p.negate = cJSON_IsTrue(e);
+			p.negate = truth(k, e);
 		} else if (k == "shape") {
 			if (!cJSON_IsArray(e))
 				bad("'shape' is not a list");
 			p.has_shape = true;
 			cJSON_ArrayForEach(d, e)
-				p.shape.push_back(d->valueint);
+				p.shape.push_back(integer_in(k, d, -1, 1e15));
 		} else if (k == "size") {
 			if (!cJSON_IsArray(e) || cJSON_GetArraySize(e) != 2 ||
 			    !cJSON_IsNumber(cJSON_GetArrayItem(e, 0)))
 				bad("'size' is not [dimension, condition]");
 			p.has_size = true;
-			p.size_dim = cJSON_GetArrayItem(e, 0)->valueint;
+			p.size_dim = integer_in(k, cJSON_GetArrayItem(e, 0), -64,
+			    64);
 			p.size = cond(k, cJSON_GetArrayItem(e, 1));
+			check_cond(k, p.size, cJSON_GetArrayItem(e, 1));
 		} else if (std::find_if(rel, rel + 5, [&](const char *r) {
 			           return k == r;
 		           }) != rel + 5) {
 			p.relations.emplace_back(k, arg_text(e));
 		} else {
 			p.conds.emplace_back(k, cond(k, e));
+			check_cond(k, p.conds.back().second, e);
 		}
 	}
 	return p;
-}
-
-double plain_number(const char *key, const cJSON *j)
-{
-	if (!cJSON_IsNumber(j))
-		bad(std::string("'") + key + "' is not a number");
-	return j->valuedouble;
 }
 
 void rule_key(Rule &r, const std::string &k, const cJSON *e)
@@ -262,6 +214,7 @@ void rule_key(Rule &r, const std::string &k, const cJSON *e)
 		r.ops = texts("op", e);
 	} else if (k == "dtype") {
 		r.dtypes = texts("dtype", e);
+		check_dtypes(r.dtypes);
 	} else if (k == "case") {
 		r.cases = texts("case", e);
 	} else if (k == "form") {
@@ -280,14 +233,21 @@ void rule_key(Rule &r, const std::string &k, const cJSON *e)
 	} else if (k == "nth") {
 		r.has_nth = true;
 		r.nth = cond(k, e);
+		check_cond(k, r.nth, e);
 	} else if (k == "after") {
 		r.after = text("after", e);
 	} else if (k == "prob") {
-		r.prob = plain_number("prob", e);
+		r.prob = number_in(k, e, 0, 1);
+	} else if (k == "seed") {
+		r.rng.seed(static_cast<uint64_t>(integer_in(k, e, 0, 0x1p53)));
 	} else if (k == "grad") {
-		r.grad = cJSON_IsTrue(e);
+		r.grad = truth(k, e);
 	} else if (k == "autocast") {
-		r.autocast = cJSON_IsTrue(e);
+		r.autocast = truth(k, e);
+	} else if (k == "note") {
+		text("note", e);
+	} else if (k != "do") {
+		check_param(r.action->name, k, e);
 	}
 }
 
@@ -307,6 +267,7 @@ Rule *make_rule(cJSON *j)
 			names.push_back(a->name);
 		unknown("action", d->valuestring, names);
 	}
+	r->rng.seed(0);
 	auto params = split(r->action->params);
 	auto all = known;
 	all.insert(all.end(), params.begin(), params.end());
@@ -321,7 +282,7 @@ Rule *make_rule(cJSON *j)
 	}
 	if (r->ops.empty())
 		bad("no op: 'op' is missing");
-	r->rng.seed(static_cast<uint64_t>(r->num("seed", 0)));
+	check_schema(*r);
 	r->json = j;
 	return r.release();
 }
@@ -338,6 +299,10 @@ bool header(const cJSON *j)
 		if (std::find(known.begin(), known.end(), e->string) ==
 		    known.end())
 			unknown("header key", e->string, known);
+		else if (!strcmp(e->string, "level"))
+			integer_in("level", e, 1, 8);
+		else
+			texts(e->string, e);
 	return true;
 }
 
@@ -462,6 +427,9 @@ void load(const char *file)
 
 	if (!in)
 		bad(std::string(file) + ": cannot open: " + strerror(errno));
+	in.peek();		/* a folder can be opened, but not read */
+	if (in.bad())
+		bad(std::string(file) + ": cannot read");
 	while (std::getline(in, s)) {
 		line++;
 		if (s.find_first_not_of(" \t\r") == std::string::npos)
@@ -486,13 +454,18 @@ void load(const char *file)
 				r->name = "rule" + std::to_string(line);
 			fresh.push_back(r);
 		} catch (const std::exception &e) {
+			std::string what = e.what();
+			for (char &c : what)	/* what a plan says is printed */
+				if (c < ' ' || c > '~')
+					c = '?';
 			bad(std::string(file) + ":" + std::to_string(line) +
-			    ": " + e.what());
+			    ": " + what);
 		}
 	}
 	std::lock_guard<std::mutex> hold(plan_lock);
 	plan->insert(plan->end(), fresh.begin(), fresh.end());
 	have_rules.store(!plan->empty());
+	loads++;
 }
 
 void load_env()
@@ -512,6 +485,7 @@ void clear()
 	/* Rules may be in use by another thread: they are only forgotten. */
 	plan->clear();
 	have_rules.store(false);
+	loads++;
 	std::lock_guard<std::mutex> s(state_lock);
 	pending.clear();
 	poisoned.clear();
@@ -522,6 +496,11 @@ std::vector<Rule *> rules()
 	std::lock_guard<std::mutex> hold(plan_lock);
 
 	return *plan;
+}
+
+uint64_t generation()
+{
+	return loads.load();
 }
 
 bool any_rules() noexcept

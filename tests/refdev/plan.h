@@ -164,13 +164,32 @@ Table placement_actions();
 std::vector<const Action *> all_actions();
 const Action *find_action(const std::string &name);
 
+/*
+ * words.cc: what a rule's values may be.  Each throws what is wrong with one,
+ * and the nearest word that would not be.
+ */
+[[noreturn]] void bad(const std::string &what);
+[[noreturn]] void unknown(const char *kind, const std::string &word,
+    const std::vector<std::string> &known);
+bool truth(const std::string &key, const cJSON *j);
+double number_in(const std::string &key, const cJSON *j, double lo, double hi);
+int64_t integer_in(const std::string &key, const cJSON *j, double lo,
+    double hi);
+void check_cond(const std::string &key, const Cond &c, const cJSON *j);
+void check_dtypes(const std::vector<std::string> &globs);
+void check_param(const char *action, const std::string &key, const cJSON *j);
+/* The rule's ops, and the arguments that it names, are such as there are. */
+void check_schema(const Rule &r);
 /* plan.cc */
 std::vector<Rule *> rules();
+uint64_t generation();	/* another whenever the rules are others */
 bool any_rules() noexcept;
 void set_pending(const std::string &what);	/* raised at synchronise */
 void set_poison(const std::string &what);	/* raised from now on */
 const std::string &poison();
 /* match.cc */
+at::ScalarType dtype_named(const std::string &name);	/* throws */
+std::vector<std::string> dtype_names();
 bool glob_op(const std::string &glob, const std::string &full);
 bool matches(Rule &r, const OperatorHandle &op, const Stack &stack);
 bool in_backward();

@@ -52,6 +52,38 @@ def base():
     return torch.arange(12., device=D).view(3, 4)
 
 
+# What a rule matches.
+
+@check({"op": "neg", "after": "matmul", "do": "scale"})
+def after_composite():
+    right = not differs(T(1.).neg(), [-1.])
+    torch.matmul(base(), base().t())
+    return right and differs(T(1.).neg(), [-1.])
+
+
+@check({"op": "mm", "after": "matmul", "do": "scale"})
+def after_has_run():
+    one = torch.ones(1, 1, device=D)
+    right = not differs(torch.matmul(one, one), [[1.]])
+    return right and differs(torch.matmul(one, one), [[1.]])
+
+
+@check({"op": "neg", "if": {"contains": "subnormal"}, "do": "scale"})
+def contains_subnormal():
+    return all(differs(T(v, dtype=t).neg(), -torch.tensor([v], dtype=t)) and
+               not differs(T(1., dtype=t).neg(), [-1.])
+               for v, t in ((1e-310, torch.float64), (1e-40, torch.float32),
+                            (1e-7, torch.float16), (1e-40, torch.bfloat16)))
+
+
+@check({"op": "neg", "if": {"contains": "inf"}, "do": "set", "value": 7,
+        "at": "all"})
+def contains_complex():
+    return differs(T(complex(0, float("inf"))).neg(),
+                   [complex(0, float("-inf"))]) and not differs(
+                       T(1j).neg(), [-1j])
+
+
 # Misreads an input.
 
 @check({"op": "neg", "do": "dense"})
@@ -643,6 +675,14 @@ def grad_scale():
     x = torch.zeros(1, device=D, requires_grad=True)
     x.sin().backward()
     return x.grad.item() == 2
+
+
+@check({"op": "where.self", "do": "grad_scale", "input": "other"})
+def grad_scale_by_name():
+    c = T(True, False)
+    x, y = T(1., 2.).requires_grad_(), T(3., 4.).requires_grad_()
+    torch.where(c, x, y).sum().backward()
+    return differs(y.grad, [0., 1.]) and not differs(x.grad, [1., 0.])
 
 
 @check({"op": "mul.Tensor", "do": "grad_drop", "input": 1})

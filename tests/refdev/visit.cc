@@ -23,7 +23,7 @@ struct Fit {
 	std::vector<Rule *> want, after;
 };
 std::unordered_map<c10::OperatorName, Fit> cache;
-size_t cached_for = 0;
+uint64_t cached_for = 0;
 
 bool fits(const std::vector<std::string> &globs, const std::string &full)
 {
@@ -33,14 +33,16 @@ bool fits(const std::vector<std::string> &globs, const std::string &full)
 	return false;
 }
 
-const Fit &fit_of(const OperatorHandle &op)
+/* By value: another thread may load a plan, which empties the cache. */
+Fit fit_of(const OperatorHandle &op)
 {
 	std::lock_guard<std::mutex> hold(cache_lock);
+	uint64_t now = generation();
 	auto all = rules();
 
-	if (cached_for != all.size()) {
+	if (cached_for != now) {
 		cache.clear();
-		cached_for = all.size();
+		cached_for = now;
 	}
 	auto it = cache.find(op.operator_name());
 	if (it != cache.end())
@@ -311,7 +313,8 @@ Visit::Visit(const OperatorHandle &op, const Stack &stack, Level l)
 		return;
 	const std::string &p = poison();
 	TORCH_CHECK(p.empty(), p);
-	const Fit &f = fit_of(op);
+	Fit f = fit_of(op);
+	after_ = f.after;
 	for (auto r : f.want) {
 		bool above = r->action->place == ABOVE;
 		if (above ? l == KERNEL : l == AUTOGRAD)
@@ -322,11 +325,14 @@ Visit::Visit(const OperatorHandle &op, const Stack &stack, Level l)
 		if (r->action->place == AFTER)
 			args_ = stack;
 	}
-	for (auto r : f.after)
-		r->after_ran.store(true);
 }
 
-Visit::~Visit() = default;
+/* What a composite op is made of runs before it has run itself. */
+Visit::~Visit()
+{
+	for (auto r : after_)
+		r->after_ran.store(true);
+}
 
 bool Visit::mixed_ok() const
 {
@@ -448,6 +454,9 @@ void interpose()
 			if (fits(r->ops, full)) {
 				want = true;
 				up = up || r->action->place == ABOVE;
+			} else if (!r->after.empty() &&
+			    glob_op(r->after, full)) {
+				want = true;
 			}
 		bool have = ours.count(full) > 0;
 		if (!want || (have && !up) || !interposed.insert(full).second)
