@@ -42,6 +42,18 @@ is "$(tail -n 1 out)" 'caught 10 of 11 mutants: 90.9 %' 'the score'
 exits 0 'a draw' env N=5 SEED=3 OUT="$T/a" bash "$top/tests/mutate/mutate.sh"
 like out '^caught [0-9]+ of [0-9]+ mutants: ' 'is reported'
 
+for v in N=0 SEED=x LEVEL=9 CASES=0 JOBS=0 TIMEOUT=x; do
+	exits 2 "$v is refused" env $v OUT="$T/no" \
+		bash "$top/tests/mutate/mutate.sh"
+	like err "^mutate: ${v%=*} needs a whole number from" 'in one line'
+done
+exits 2 'a wrong expression is refused' env OP='(' OUT="$T/no" \
+	bash "$top/tests/mutate/mutate.sh"
+printf '{"op":"add.Tensor","do":"dens"}\n' >wrong.jsonl
+exits 3 'a wrong plan is refused' env RULES="$T/wrong.jsonl" OUT="$T/no" \
+	bash "$top/tests/mutate/mutate.sh"
+like err "^mutate: .*wrong.jsonl:1: unknown action 'dens'" 'and says where'
+
 # Of many cases: the op's own, then each variant of each suite, and of these
 # what reaches little else.
 cat >sites.jsonl <<'END'

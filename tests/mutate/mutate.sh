@@ -25,6 +25,27 @@ export TORCH_DEVICE_BACKEND_AUTOLOAD=0 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 export top bin tools out jobs
 unset CTS_REFDEV_FAULTS CTS_REFDEV_FAULTS_LOG
 
+# whole NAME VALUE LO HI: a usage error unless VALUE is a whole number in range.
+whole()
+{
+	[[ $2 =~ ^[0-9]{1,16}$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
+		{ echo "mutate: $1 needs a whole number from $3 to $4, not '$2'" >&2
+		exit 2; }
+}
+whole N "${N:-100}" 1 1000000
+whole SEED "$seed" 0 9007199254740992
+whole LEVEL "$level" 1 8
+whole CASES "${CASES:-40}" 1 1000
+whole JOBS "$jobs" 1 1024
+whole TIMEOUT "${TIMEOUT:-10}" 1 1000000
+[ -z "${RULES-}" ] || CTS_REFDEV_FAULTS=$RULES "$python" -c 'import torch_refdev' \
+	2>"${TMPDIR:-/tmp}/cts-mutate.$$" || {
+	sed -n 's/^ImportError: /mutate: /p' "${TMPDIR:-/tmp}/cts-mutate.$$" >&2
+	rm -f "${TMPDIR:-/tmp}/cts-mutate.$$"
+	exit 3
+}
+rm -f "${TMPDIR:-/tmp}/cts-mutate.$$"
+
 # spread COMMAND [N]: stdin over workers, N records at a time.
 spread()
 {
@@ -42,7 +63,7 @@ observe()
 	"$bin/cts-manifest" resolve --device refdev "${dev[@]}" \
 		>"$out/manifest.json"
 	"$bin/cts-enum" --manifest "$out/manifest.json" --level "$level" \
-		--op "${OP:-}" | grep '"kind":"case"' >"$out/cases.jsonl"
+		--op "${OP:-}" | sed -n '/"kind":"case"/p' >"$out/cases.jsonl"
 	key=$(cat "$out/manifest.json" "$out/cases.jsonl" "$bin"/cts-* \
 		build/*.so build/refdev/torch_refdev/*.* coverage/*.jsonl \
 		suites/*.py shim/*.py "$tools/evidence" 2>/dev/null | sha256sum | cut -c 1-16)
