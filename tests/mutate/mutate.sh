@@ -28,9 +28,10 @@ unset CTS_REFDEV_FAULTS CTS_REFDEV_FAULTS_LOG
 # whole NAME VALUE LO HI: a usage error unless VALUE is a whole number in range.
 whole()
 {
-	[[ $2 =~ ^[0-9]{1,16}$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] ||
-		{ echo "mutate: $1 needs a whole number from $3 to $4, not '$2'" >&2
-		exit 2; }
+	if [[ ! $2 =~ ^[0-9]{1,16}$ ]] || [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+		echo "mutate: $1 needs a whole number from $3 to $4, not '$2'" >&2
+		exit 2
+	fi
 }
 whole N "${N:-100}" 1 1000000
 whole SEED "$seed" 0 9007199254740992

@@ -640,8 +640,8 @@ void grad_mask(Site &s)
 }
 
 /*
- * f on the gradient of each input, or of the argument that "input" names.  Which
- * of the node's gradients that is, its edges say.
+ * f on the gradient of each input, or of the argument that "input" names.
+ * Which of the node's gradients that is, its edges say.
  */
 void on_grads(Site &s, const std::function<Tensor(const Tensor &)> &f)
 {

@@ -188,8 +188,8 @@ Pred pred(const cJSON *j)
 			    !cJSON_IsNumber(cJSON_GetArrayItem(e, 0)))
 				bad("'size' is not [dimension, condition]");
 			p.has_size = true;
-			p.size_dim = integer_in(k, cJSON_GetArrayItem(e, 0), -64,
-			    64);
+			p.size_dim = integer_in(k,
+			    cJSON_GetArrayItem(e, 0), -64, 64);
 			p.size = cond(k, cJSON_GetArrayItem(e, 1));
 			check_cond(k, p.size, cJSON_GetArrayItem(e, 1));
 		} else if (std::find_if(rel, rel + 5, [&](const char *r) {
@@ -455,7 +455,7 @@ void load(const char *file)
 			fresh.push_back(r);
 		} catch (const std::exception &e) {
 			std::string what = e.what();
-			for (char &c : what)	/* what a plan says is printed */
+			for (char &c : what)	/* it may quote the plan */
 				if (c < ' ' || c > '~')
 					c = '?';
 			bad(std::string(file) + ":" + std::to_string(line) +

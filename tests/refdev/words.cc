@@ -73,8 +73,8 @@ const struct {
 	    "stepped overlapping noncontiguous"},
 	{"layout", "strided sparse_coo sparse_csr sparse_csc sparse_bsr "
 	    "sparse_bsc other"},
-	{"contains", "nan inf negzero subnormal zero negative big24 big31 big53 "
-	    "equal ties"},
+	{"contains", "nan inf negzero subnormal zero negative big24 big31 "
+	    "big53 equal ties"},
 	{"type", "int float bool complex string list tensor none other"},
 	{"dtype", DTYPE},
 };
