@@ -18,7 +18,7 @@
 
 static const struct form forms[] = {
 	CALLED("plain", "call"),
-	{ .name = "repeat", .mode = "call", .twice = true, .primed = true },
+	{ .name = "repeat", .mode = "call", .calls = FORM_OFTEN, .primed = true },
 	LAID("offset", "call", DENSE, OFF),
 	LAID("transposed", "call", TRANSPOSED, 0),
 	LAID("reversed", "call", REVERSED, 0),
@@ -35,6 +35,9 @@ static const struct form forms[] = {
 	VALUED("out_special", "out", SPECIAL),
 	VALUED("inplace_special", "inplace", SPECIAL),
 	VALUED("wide", "call", WIDE),
+	VALUED("large", "call", LARGE),
+	VALUED("out_large", "out", LARGE),
+	VALUED("inplace_large", "inplace", LARGE),
 	{ .name = "errors", .mode = "errors", .must_raise = true },
 	{ .name = "refused", .mode = "refused", .must_raise = true },
 	PRIMED("out", "out"),

@@ -218,6 +218,42 @@ template <typename T> std::vector<T> wide_integers()
 	return v;
 }
 
+// Larger than what a significand can count, and far from the extremes.
+template <typename T> std::vector<T> large_floats()
+{
+	constexpr int digits = std::numeric_limits<T>::digits;
+	std::vector<T> v;
+
+	for (int b : {0, 2, 8})
+		if (digits + b < std::numeric_limits<T>::max_exponent) {
+			v.push_back(
+			    static_cast<T>(std::ldexp(1.1875, digits + b)));
+			v.push_back(
+			    static_cast<T>(-std::ldexp(1.4375, digits + b)));
+		}
+	return v;
+}
+
+void put_large(at::Tensor &t, uint64_t seed)
+{
+	switch (t.scalar_type()) {
+	case at::kFloat:
+		put_values(t, large_floats<float>(), seed, 2);
+		break;
+	case at::kDouble:
+		put_values(t, large_floats<double>(), seed, 2);
+		break;
+	case at::kHalf:
+		put_values(t, large_floats<at::Half>(), seed, 2);
+		break;
+	case at::kBFloat16:
+		put_values(t, large_floats<at::BFloat16>(), seed, 2);
+		break;
+	default:
+		break;
+	}
+}
+
 void put_wide(at::Tensor &t, uint64_t seed)
 {
 	switch (t.scalar_type()) {
@@ -244,10 +280,12 @@ void put_wide(at::Tensor &t, uint64_t seed)
 bool takes_values(const at::Tensor &t, ctt_values values)
 {
 	const at::ScalarType s = t.scalar_type();
+	const bool real = s == at::kFloat || s == at::kDouble ||
+			  s == at::kHalf || s == at::kBFloat16;
 
-	if (values == CTT_VALUES_SPECIAL || values == CTT_VALUES_SPARSE)
-		return s == at::kFloat || s == at::kDouble ||
-		       s == at::kHalf || s == at::kBFloat16;
+	if (values == CTT_VALUES_SPECIAL || values == CTT_VALUES_SPARSE ||
+	    values == CTT_VALUES_LARGE)
+		return real;
 	if (values == CTT_VALUES_OTHER)
 		return at::isFloatingType(s) || at::isComplexType(s);
 	if (values == CTT_VALUES_REVERSED)
@@ -273,6 +311,8 @@ at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
 		put_specials(v, lay.seed);
 	else if (lay.values == CTT_VALUES_SPARSE)
 		put_sparse_of(v, lay.seed);
+	else if (lay.values == CTT_VALUES_LARGE)
+		put_large(v, lay.seed);
 	else
 		put_wide(v, lay.seed);
 	*applied = true;

@@ -342,6 +342,19 @@ static int write_sample(struct runcase *r, const struct case_rec *c,
 	return rc ? -1 : 1;
 }
 
+/*
+ * How often the device is asked.  An overload may have no case but one, which
+ * is then the one to show what comes rarely.
+ */
+static int calls_of(const struct case_rec *c, const struct form *v, int i)
+{
+	if (!strcmp(c->oracle, "metadata"))
+		return 0;
+	if (!strcmp(c->suite, "aten"))
+		return i ? 0 : FORM_OFTEN;
+	return i && v->calls ? 2 : v->calls;
+}
+
 /* One call observed: 1 with a record of it, 0 without one, -1 with e set. */
 static int one_sample(struct runcase *r, const struct case_rec *c,
 		      const struct form *v, int i, PyObject *sample,
@@ -357,7 +370,7 @@ static int one_sample(struct runcase *r, const struct case_rec *c,
 		/* What has no cause to share is looked at once a case. */
 		.prove = i == 0,
 		.no_values = !strcmp(c->oracle, "metadata"),
-		.twice = v->twice && strcmp(c->oracle, "metadata"),
+		.calls = calls_of(c, v, i),
 		.primed = v->primed && strcmp(c->oracle, "metadata"),
 		/* What is known is of the sample as it was. */
 		.recall = c->edits ? NULL : replay_recall(&r->replay, i),
