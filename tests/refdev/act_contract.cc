@@ -8,6 +8,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -534,6 +535,25 @@ void before_node(Site &s, std::function<Tensor(Rule &, const Tensor &)> f)
 	});
 }
 
+/* Nothing that could be told apart, in values or in the graph. */
+bool alike(const Tensor &a, const Tensor &b)
+{
+	if (!a.defined() || !b.defined())
+		return a.defined() == b.defined();
+	return a.layout() == at::kStrided && b.layout() == at::kStrided &&
+	    a.scalar_type() == b.scalar_type() && !a.requires_grad() &&
+	    !b.requires_grad() && a.equal(b);
+}
+
+/* Twice a gradient of zero, as that of a draw is, is zero. */
+void fire_unless_alike(Rule &r, const List &was, const List &now)
+{
+	if (std::equal(was.begin(), was.end(), now.begin(), now.end(), alike))
+		r.in_vain();
+	else
+		r.fire();
+}
+
 void after_node(Site &s, std::function<bool(Rule &, List &)> f)
 {
 	Rule *r = &s.rule;
@@ -543,7 +563,7 @@ void after_node(Site &s, std::function<bool(Rule &, List &)> f)
 		h->f = [=](const List &out) {
 			List v = out;
 			if (f(*r, v))
-				r->fire();
+				fire_unless_alike(*r, out, v);
 			return v;
 		};
 		n.add_post_hook(std::move(h));
@@ -629,10 +649,9 @@ void grad_mask(Site &s)
 		h->f = [=](const List &out) {
 			List v = out;
 			for (auto &g : v)
-				if (g.defined()) {
+				if (g.defined())
 					g = g * 0;
-					r->fire();
-				}
+			fire_unless_alike(*r, out, v);
 			return v;
 		};
 		n.add_post_hook(std::move(h));
