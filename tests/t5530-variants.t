@@ -62,6 +62,31 @@ alone sum special value \
 alone erf refused error_missing '{"op":"erf.out","do":"swallow"}'
 alone mode refused error_missing '{"op":"mode","do":"swallow"}'
 
+# fails_in CASE RULE: the case, which passes on the healthy device, fails by a
+# value.
+fails_in()
+{
+	exits 0 "$1" cts-enum -d refdev --case "$1"
+	grep '"kind":"case"' out >cases.jsonl
+	well "$1"
+	printf '%s\n' "$2" >plan.jsonl
+	CTS_REFDEV_FAULTS=plan.jsonl exits 0 "runs with $2" \
+		cts-exec cases.jsonl
+	mv out run.jsonl
+	exits 0 'is judged' cts-compare run.jsonl
+	is "$(jq -r 'select(.kind == "verdict") |
+		"\(.outcome) \(.checks.value.ok)"' out)" 'fail false' \
+		'and fails by a value'
+}
+
+# What only one call in sixteen shows, in an op that has few cases.
+fails_in aten/tanh_backward/float32/plain \
+	'{"op":"tanh_backward","do":"drop_one","nth":"%16"}'
+fails_in opinfo/erf/float32/repeat '{"op":"erf","do":"drop_one","nth":"%29"}'
+# Neither small nor extreme.
+fails_in opinfo/lerp/float32/out_large \
+	'{"op":"lerp.Scalar_out","do":"wrap","bits":24}'
+
 # A draw that nobody asked for: values don't show it.
 printf '%s\n' \
 	'{"op":"_scaled_dot_product_fused_attention*","do":"rng_clock"}' \
