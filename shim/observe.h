@@ -96,8 +96,8 @@ struct how {
 	bool prove;		/* write to inputs to see what shares memory */
 	bool fixed;		/* its results are known, whatever it draws */
 	bool no_values;		/* its results hold whatever memory held */
-	int calls;		/* on the device, if more than one: as many */
-				/* to see whether it repeats, or fewer if slow */
+	/* On the device, to see whether it repeats; fewer where it is slow. */
+	int calls;
 	bool primed;		/* there after a call with other values */
 	const struct recall *recall;	/* or NULL */
 	/* The op by NumPy, of the same arguments: new, or NULL; or NULL. */
