@@ -119,6 +119,22 @@ static double element_count(const cJSON *list, int i)
 	return cJSON_IsNumber(x) && x->valuedouble > 0 ? x->valuedouble : 0;
 }
 
+/* There are thousands of items: what is there is looked up, no more. */
+static void add_facts(struct item *it, const cJSON *o)
+{
+	const cJSON *x;
+	int i;
+
+	cJSON_ArrayForEach(x, o) {
+		for (i = 0; cJSON_IsTrue(x) && i < ITEM_NFLAGS; i++)
+			if (!strcmp(flags[i].key, x->string))
+				it->flags |= 1u << i;
+		for (i = 0; cJSON_IsArray(x) && i < ITEM_NSETS; i++)
+			if (!strcmp(sets[i].key, x->string))
+				it->dtypes[i] = dtype_bits(x);
+	}
+}
+
 static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 {
 	const cJSON *tags, *size;
@@ -135,12 +151,7 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	name = rec_str_opt(o, "called", op);
 	it->name = xstrndup(name, strcspn(name, ":"));
 	it->aten = copy_opt(o, "aten");
-	for (i = 0; i < ITEM_NFLAGS; i++)
-		if (rec_bool_opt(o, flags[i].key, false))
-			it->flags |= 1u << i;
-	for (i = 0; i < ITEM_NSETS; i++)
-		it->dtypes[i] = dtype_bits(cJSON_GetObjectItemCaseSensitive(o,
-								sets[i].key));
+	add_facts(it, o);
 	it->level = (int)rec_int_opt(o, "level", 0);
 	it->devices = (int)rec_int_opt(o, "devices", 1);
 	it->mb = (long)rec_int_opt(o, "mb", 0);

@@ -75,7 +75,7 @@ enum ctt_values {
 	CTT_VALUES_SPECIAL,	/* NaN, infinities, subnormals, extremes */
 	CTT_VALUES_SPARSE,	/* here and there NaN, infinities, zeros */
 	CTT_VALUES_WIDE,	/* integers beyond float32 and 32 bits */
-	CTT_VALUES_LARGE,	/* floats beyond what their significand counts */
+	CTT_VALUES_LARGE,	/* floats beyond their significand */
 	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */
 	CTT_VALUES_REVERSED,	/* of any type: in reverse */
 };

@@ -18,7 +18,8 @@
 
 static const struct form forms[] = {
 	CALLED("plain", "call"),
-	{ .name = "repeat", .mode = "call", .calls = FORM_OFTEN, .primed = true },
+	{ .name = "repeat", .mode = "call", .calls = FORM_OFTEN,
+	  .primed = true },
 	LAID("offset", "call", DENSE, OFF),
 	LAID("transposed", "call", TRANSPOSED, 0),
 	LAID("reversed", "call", REVERSED, 0),
