@@ -464,6 +464,16 @@ WHOLE = {
 }
 
 
+def draws(seed, drawn):
+    """Two draws of a seed, the first of the same again, that of another."""
+    seed(5)
+    a, more = drawn(), drawn()
+    seed(5)
+    b = drawn()
+    seed(6)
+    return a, more, b, drawn()
+
+
 def owes_typed(draw, kind, levels, low=None, high=None, mean=None,
                given=False, n=8195):
     """As owes(), of draws that have so many values at most."""
@@ -474,12 +484,7 @@ def owes_typed(draw, kind, levels, low=None, high=None, mean=None,
                 n, dtype=kind, device=device)).cpu().double())
 
     def promises(seed, drawn):
-        seed(5)
-        a, more = drawn(), drawn()
-        seed(5)
-        b = drawn()
-        seed(6)
-        c = drawn()
+        a, more, b, c = draws(seed, drawn)
         error = (a.std() / n**0.5).item()
         lanes = [((x[:-k] - x.mean()) * (x[k:] - x.mean())).mean().item()
                  for x in (a, more) for k in (1, 2, 4)]
@@ -521,12 +526,7 @@ def owes_order(draw, n, given):
             return promises(seed, lambda: draw(device).cpu().double())
 
     def promises(seed, drawn):
-        seed(5)
-        a, more = drawn(), drawn()
-        seed(5)
-        b = drawn()
-        seed(6)
-        c = drawn()
+        a, more, b, c = draws(seed, drawn)
         rank = torch.arange(n, dtype=torch.float64)
         even = a - a.mean()
         lean = (even * (rank - rank.mean())).mean().item()
@@ -554,12 +554,7 @@ def owes_coins(draw, wanted, given):
             return promises(seed, lambda: draw(8192, device).cpu())
 
     def promises(seed, drawn):
-        seed(5)
-        a, more = drawn(), drawn()
-        seed(5)
-        b = drawn()
-        seed(6)
-        c = drawn()
+        a, more, b, c = draws(seed, drawn)
         share = [(a == w).double().mean().item() for w in wanted]
         pairs = (a[1:] == a[:-1]).double().mean().item()
         return (torch.equal(a, b), torch.equal(a, more),

@@ -111,7 +111,7 @@ errline()
 	point $? "$2" || { echo "# want one line like $1"; tail_of err; }
 }
 
-# needs WHAT...: a command, or torch; else the rest of the script is skipped,
+# needs WHAT...: a command, torch or refdev; else the rest of the script is skipped,
 # or, where CTS_REQUIRE is set, is a failure.
 needs()
 {
@@ -119,6 +119,7 @@ needs()
 	for what; do
 		case $what in
 		torch) [ -x "$CTS_BIN/cts-exec" ] ;;
+		refdev) [ -e "$top/build/refdev/torch_refdev/_C.so" ] ;;
 		*) command -v "$what" >/dev/null ;;
 		esac && continue
 		[ -z "${CTS_REQUIRE-}" ] || {

@@ -4,11 +4,7 @@
 # FAULTS of them (12) among CASES (180); SEED repeats a draw; JOBS processes.
 # shellcheck disable=SC2046,SC2086,SC2094
 . "${0%/*}/lib.sh"
-needs jq torch
-[ -e "$top/build/refdev/torch_refdev/_C.so" ] || {
-	echo '1..0 # SKIP there is no refdev'
-	exit 0
-}
+needs jq torch refdev
 cases=${CASES:-180} faults=${FAULTS:-12} seed=${SEED:-$$} jobs=${JOBS:-2}
 echo "# SEED=$seed"
 
