@@ -96,7 +96,9 @@ int lab_open(struct lab *lab, const struct device *dev, struct err *e)
 		return -1;
 	if (dev)
 		adapter_environ(dev);
+	py_importing();
 	torch = PyImport_ImportModule("torch");
+	py_imported();
 	if (!torch) {
 		py_error(e, EX_ENVIRON, NULL);
 		return err_prefix(e, "unable to import 'torch'");
@@ -118,8 +120,10 @@ int lab_device(struct lab *lab, const char *device, const cJSON *imports,
 		return 0;
 	if (lab->has_device)
 		adapter_close(&lab->adapter);
+	py_importing();
 	lab->has_device = !adapter_open(&lab->adapter, prog_root(), device,
 					imports, override, e);
+	py_imported();
 	return lab->has_device ? 0 : -1;
 }
 

@@ -113,6 +113,23 @@ int py_add_path(const char *dir, struct err *e)
 	return rc ? py_error(e, EX_ENVIRON, NULL) : 0;
 }
 
+void py_importing(void)
+{
+	PyGC_Disable();
+}
+
+void py_imported(void)
+{
+	struct err ignored;
+	PyObject *freeze = py_attr("gc", "freeze", &ignored);
+	PyObject *ret = freeze ? PyObject_CallNoArgs(freeze) : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(ret);
+	Py_XDECREF(freeze);
+	PyGC_Enable();
+}
+
 PyObject *py_attr(const char *module, const char *attr, struct err *e)
 {
 	PyObject *o = PyImport_ImportModule(module), *next;

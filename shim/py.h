@@ -26,6 +26,14 @@ int py_error(struct err *e, int code, const char *only);
 /* Put a folder at the front of sys.path. */
 int py_add_path(const char *dir, struct err *e);
 
+/*
+ * Around imports: what they make stays, so that to look for garbage in it is
+ * in vain, then and ever after; and workers that a zygote forks share memory
+ * that no collector writes to.  py_imported() may fail to say so, never more.
+ */
+void py_importing(void);
+void py_imported(void);
+
 /* Import module, get attribute (dotted) of it: new reference or NULL, e set. */
 PyObject *py_attr(const char *module, const char *attr, struct err *e);
 

@@ -44,7 +44,9 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 	if (rc)
 		return -1;
 	r->no_corpus = kept->note;
+	py_importing();
 	r->samples = py_attr("opinfo", "samples", e);
+	py_imported();
 	r->called = r->samples ? py_attr("opinfo", "called", e) : NULL;
 	r->numpy = r->called ? py_attr("opinfo", "by_numpy", e) : NULL;
 	return r->numpy ? replay_init(&r->replay, lab, kept->corpus,
