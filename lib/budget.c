@@ -8,8 +8,16 @@
 #include "xalloc.h"
 #include "banned.h"
 
+/* The lines of one sort, in the table's order. */
+struct lines {
+	const cJSON **v;
+	size_t n, cap;
+};
+
 struct budgets {
 	cJSON *table;		/* all lines, in order */
+	struct lines classes;	/* that define one */
+	struct lines categories, ops, suites, variants;
 	const cJSON *overrides;
 	/* The op last looked up; its line, unless that depends on args. */
 	char *last_op, *last_dtype;
@@ -76,18 +84,47 @@ static bool pair(const cJSON *o, const char *name, double out[2])
 	return true;
 }
 
+/* The first of the lines whose key has the value, or NULL. */
+static const cJSON *line_of(const struct lines *l, const char *key,
+			    const char *value)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (!strcmp(text(l->v[i], key), value))
+			return l->v[i];
+	return NULL;
+}
+
 static const cJSON *class_line(const struct budgets *b, const char *name)
+{
+	return line_of(&b->classes, "class", name);
+}
+
+static void lines_add(struct lines *l, const cJSON *line)
+{
+	l->v = xgrow(l->v, &l->cap, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = line;
+}
+
+static void sort_lines(struct budgets *b)
 {
 	const cJSON *line;
 
 	cJSON_ArrayForEach(line, b->table) {
-		const char *cls = text(line, "class");
+		bool ops = cJSON_HasObjectItem(line, "ops");
 
-		if (cls && !strcmp(cls, name) && text(line, "mode") &&
-		    !cJSON_GetObjectItemCaseSensitive(line, "ops"))
-			return line;
+		if (text(line, "class") && text(line, "mode") && !ops)
+			lines_add(&b->classes, line);
+		if (text(line, "category"))
+			lines_add(&b->categories, line);
+		if (ops)
+			lines_add(&b->ops, line);
+		if (text(line, "suite"))
+			lines_add(&b->suites, line);
+		if (text(line, "variant"))
+			lines_add(&b->variants, line);
 	}
-	return NULL;
 }
 
 /* A name that stands for several classes in tolerance_overrides. */
@@ -109,15 +146,15 @@ static int check_category(const struct budgets *b, const cJSON *line,
 static bool category_holds(const struct budgets *b, const char *name,
 			   const char *cls)
 {
-	const cJSON *line, *v;
+	const struct lines *l = &b->categories;
+	const cJSON *v;
+	size_t i;
 
-	cJSON_ArrayForEach(line, b->table) {
-		const char *s = text(line, "category");
-
-		if (!s || strcmp(s, name))
+	for (i = 0; i < l->n; i++) {
+		if (strcmp(text(l->v[i], "category"), name))
 			continue;
-		cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(line,
-								"classes"))
+		cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(
+						l->v[i], "classes"))
 			if (!strcmp(v->valuestring, cls))
 				return true;
 	}
@@ -179,6 +216,7 @@ struct budgets *budgets_read(const char *path, struct err *e)
 	b->table = table_read(path, e);
 	if (!b->table)
 		goto bad;
+	sort_lines(b);
 	if (!class_line(b, "default")) {
 		err_set(e, EX_BADINPUT, "%s: no class 'default'", path);
 		goto bad;
@@ -201,6 +239,11 @@ void budgets_free(struct budgets *b)
 	if (!b)
 		return;
 	cJSON_Delete(b->table);
+	free(b->classes.v);
+	free(b->categories.v);
+	free(b->ops.v);
+	free(b->suites.v);
+	free(b->variants.v);
 	free(b->last_op);
 	free(b->last_dtype);
 	free(b);
@@ -314,40 +357,43 @@ size_t opname_forms(const char *op, char names[OPNAME_MAX][256])
 	return n;
 }
 
+static bool names_op(const cJSON *line, const char *name, bool glob)
+{
+	const cJSON *op;
+
+	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(line, "ops"))
+		if (glob ? !fnmatch(op->valuestring, name, 0) :
+		    !strcmp(op->valuestring, name))
+			return true;
+	return false;
+}
+
 /* The last line that names one of the forms, the nearest form first. */
 static const cJSON *op_search(const struct budgets *b,
 			      const struct budget_key *key, bool *by_args)
 {
 	char names[OPNAME_MAX][256];
-	size_t n = opname_forms(key->called, names), i;
+	size_t n = opname_forms(key->called, names), i, j;
 	int glob;
 
 	*by_args = false;
 	for (i = 0; i < n; i++) {
 		for (glob = 0; glob < 2; glob++) {
-			const cJSON *line, *op, *found = NULL;
+			const cJSON *found = NULL;
 
-			cJSON_ArrayForEach(line, b->table) {
-				const cJSON *ops =
-				    cJSON_GetObjectItemCaseSensitive(line,
-								     "ops");
-
-				const char *want = text(line, "args");
-				const char *kind = text(line, "case");
+			for (j = 0; j < b->ops.n; j++) {
+				const cJSON *line = b->ops.v[j];
+				const char *kind = text(line, "case"), *want;
 
 				if (kind && strncmp(kind, key->dtype,
 						    strlen(kind)))
 					continue;
-				cJSON_ArrayForEach(op, ops) {
-					const char *s = op->valuestring;
-
-					if (glob ? fnmatch(s, names[i], 0) :
-					    strcmp(s, names[i]))
-						continue;
-					*by_args |= want != NULL;
-					if (!want || strstr(key->args, want))
-						found = line;
-				}
+				if (!names_op(line, names[i], glob))
+					continue;
+				want = text(line, "args");
+				*by_args |= want != NULL;
+				if (!want || strstr(key->args, want))
+					found = line;
 			}
 			if (found)
 				return found;
@@ -367,19 +413,6 @@ static const cJSON *op_line(struct budgets *b, const struct budget_key *key)
 	b->last_dtype = xstrdup(key->dtype);
 	b->last_line = op_search(b, key, &b->last_args);
 	return b->last_line;
-}
-
-static const cJSON *suite_line(const struct budgets *b, const char *suite)
-{
-	const cJSON *line;
-
-	cJSON_ArrayForEach(line, b->table) {
-		const char *s = text(line, "suite");
-
-		if (s && !strcmp(s, suite))
-			return line;
-	}
-	return NULL;
 }
 
 /* What a line says, over what out holds. */
@@ -419,13 +452,13 @@ static bool family(const cJSON *line, const struct dtype *dt, double ulp[2])
 static void apply_variant(const struct budgets *b, const char *variant,
 			  struct budget *out)
 {
-	const cJSON *line;
+	size_t i;
 
-	cJSON_ArrayForEach(line, b->table) {
-		const char *s = text(line, "variant");
+	for (i = 0; i < b->variants.n; i++) {
+		const cJSON *line = b->variants.v[i];
 		double times = 1;
 
-		if (!s || fnmatch(s, variant, 0))
+		if (fnmatch(text(line, "variant"), variant, 0))
 			continue;
 		number(line, "times", &times);
 		if (out->mode == BM_EXACT) {
@@ -495,7 +528,7 @@ void budget_find(struct budgets *b, const struct budget_key *key,
 
 	memset(out, 0, sizeof(*out));
 	if (!line)
-		line = suite_line(b, key->suite);
+		line = line_of(&b->suites, "suite", key->suite);
 	out->dflt = !line;
 	cls = line ? text(line, "class") : "default";
 	out->cls = cls;

@@ -24,6 +24,7 @@ _Static_assert(sizeof(names) / sizeof(names[0]) == CHECK_N,
 struct checks {
 	cJSON *table;
 	bool contract[CHECK_N];
+	bool excepted[CHECK_N];		/* an exception of the table names it */
 	const struct manifest *manifest;
 };
 
@@ -70,8 +71,10 @@ struct checks *checks_read(const char *path, struct err *e)
 			goto bad;
 		}
 		/* A line with ops is an exception for those ops. */
-		if (cJSON_GetObjectItemCaseSensitive(line, "ops"))
+		if (cJSON_GetObjectItemCaseSensitive(line, "ops")) {
+			c->excepted[i] = true;
 			continue;
+		}
 		c->contract[i] = contract;
 		seen[i] = true;
 	}
@@ -138,9 +141,12 @@ int checks_manifest(struct checks *c, const struct manifest *m,
 static bool softened(const struct checks *c, enum check which, const char *op)
 {
 	char forms[OPNAME_MAX][256];
-	size_t n = opname_forms(op, forms), i;
 	const cJSON *line, *ops, *o;
+	size_t n, i;
 
+	if (!c->excepted[which])
+		return false;
+	n = opname_forms(op, forms);
 	cJSON_ArrayForEach(line, c->table) {
 		ops = cJSON_GetObjectItemCaseSensitive(line, "ops");
 		if (!ops || strcmp(rec_str_opt(line, "check", ""),

@@ -26,6 +26,7 @@ int journal_init(struct journal *j, const char *runlog, struct err *e)
 {
 	memset(j, 0, sizeof(*j));
 	buf_init(&j->held);
+	buf_init(&j->begun);
 	j->runlog = -1;
 	j->sample = -1;
 	if (!runlog)
@@ -39,6 +40,7 @@ int journal_init(struct journal *j, const char *runlog, struct err *e)
 void journal_release(struct journal *j)
 {
 	buf_release(&j->held);
+	buf_release(&j->begun);
 	if (j->runlog >= 0)
 		close(j->runlog);
 }
@@ -62,38 +64,41 @@ static const char *last_lines(const char *text, size_t len, int n)
 	return p;
 }
 
-/*
- * Keep the file at its last starts.  Several programs share it, so the lock;
- * it is for people, so whatever fails is let go.
- */
-static void log_start(int fd, const char *id, pid_t pid)
+void journal_log(struct journal *j)
 {
 	static char text[RUNLOG_MAX];
-	struct timespec ts;
-	struct tm tm;
+	struct buf all = BUF_INIT;
 	const char *from;
-	size_t keep;
+	off_t keep;
 	ssize_t n;
 
-	if (flock(fd, LOCK_EX) < 0)
+	if (!j->begun.len || flock(j->runlog, LOCK_EX) < 0)
 		return;
-	n = pread(fd, text, sizeof(text) - CASE_ID_MAX - 64, 0);
-	if (n < 0)
-		n = 0;
-	from = last_lines(text, (size_t)n, JOURNAL_STARTS - 1);
-	keep = (size_t)(text + n - from);
-	memmove(text, from, keep);
+	n = pread(j->runlog, text, sizeof(text), 0);
+	buf_add(&all, text, n > 0 ? (size_t)n : 0);
+	buf_add(&all, j->begun.p, j->begun.len);
+	from = last_lines(all.p, all.len, JOURNAL_STARTS);
+	keep = all.p + all.len - from;
+	if (pwrite(j->runlog, from, (size_t)keep, 0) >= 0 &&
+	    ftruncate(j->runlog, keep) < 0)
+		errno = 0;
+	flock(j->runlog, LOCK_UN);
+	buf_release(&all);
+	buf_reset(&j->begun);
+}
+
+/* When and where a case began, for people. */
+static void note_start(struct buf *b, const char *id, pid_t pid)
+{
+	struct timespec ts;
+	struct tm tm;
+
 	clock_gettime(CLOCK_REALTIME, &ts);
 	gmtime_r(&ts.tv_sec, &tm);
-	n = snprintf(text + keep, sizeof(text) - keep,
-		     "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %d %.*s\n",
-		     tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-		     tm.tm_min, tm.tm_sec, ts.tv_nsec / 1000000, (int)pid,
-		     CASE_ID_MAX, id);
-	if (n > 0 && pwrite(fd, text, keep + (size_t)n, 0) >= 0 &&
-	    ftruncate(fd, (off_t)keep + n) < 0)
-		errno = 0;
-	flock(fd, LOCK_UN);
+	buf_addf(b, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %d %.*s\n",
+		 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+		 tm.tm_min, tm.tm_sec, ts.tv_nsec / 1000000, (int)pid,
+		 CASE_ID_MAX, id);
 }
 
 void journal_start(struct journal *j, struct starts *s, const char *id,
@@ -105,7 +110,7 @@ void journal_start(struct journal *j, struct starts *s, const char *id,
 	*slot = xstrdup(id);
 	j->sample = -1;
 	if (j->runlog >= 0)
-		log_start(j->runlog, id, pid);
+		note_start(&j->begun, id, pid);
 }
 
 void journal_hold(struct journal *j, const char *line, size_t len)

@@ -29,6 +29,7 @@ void starts_clear(struct starts *s);
 
 struct journal {
 	int runlog;			/* fd, or -1 */
+	struct buf begun;		/* lines that are to go to the runlog */
 	struct buf held;
 	bool spilled;			/* some of this case has gone out */
 	long long sample;		/* last observed, -1: none */
@@ -41,6 +42,12 @@ void journal_release(struct journal *j);
 /* Case id begins in the worker pid, whose starts are s. */
 void journal_start(struct journal *j, struct starts *s, const char *id,
 		   pid_t pid);
+/*
+ * Write down what began since the last call.  The file is kept at its last
+ * JOURNAL_STARTS lines; several programs share it, hence a lock; it is for
+ * people, so whatever fails is let go.
+ */
+void journal_log(struct journal *j);
 void journal_hold(struct journal *j, const char *line, size_t len);
 void journal_drop(struct journal *j);		/* forgets what is held */
 

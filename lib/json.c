@@ -320,6 +320,26 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* True where a quick look shows that no key of v comes twice. */
+static bool differ(const cJSON *v)
+{
+	uint64_t seen[64] = { 0 };
+	const cJSON *a;
+	const char *p;
+
+	for (a = v->child; a; a = a->next) {
+		uint32_t h = 2166136261u, bit;	/* FNV-1a, of 12 bits */
+
+		for (p = a->string; *p; p++)
+			h = (h ^ (unsigned char)*p) * 16777619u;
+		bit = (h ^ h >> 12) & 4095;
+		if (seen[bit / 64] >> (bit % 64) & 1)
+			return false;
+		seen[bit / 64] |= UINT64_C(1) << (bit % 64);
+	}
+	return true;
+}
+
 /* A key that an object has twice, or NULL. */
 static const char *twice(const cJSON *v, size_t n)
 {
@@ -327,6 +347,8 @@ static const char *twice(const cJSON *v, size_t n)
 	const char **keys, *found = NULL;
 	size_t i = 0;
 
+	if (n > 6 && differ(v))
+		return NULL;
 	if (n <= 24) {
 		for (a = v->child; a; a = a->next)
 			for (b = a->next; b; b = b->next)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -582,25 +581,28 @@ int rec_hexf(const cJSON *item, double *out)
 
 /* Writing */
 
-int rec_write(int fd, const char *line, size_t len, struct err *e)
+int rec_add(struct buf *out, const char *line, size_t len, struct err *e)
 {
-	struct iovec iov[2] = {
-		{ .iov_base = (void *)(uintptr_t)line, .iov_len = len },
-		{ .iov_base = (void *)(uintptr_t)"\n", .iov_len = 1 },
-	}, *v = iov;
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	size_t left = len + 1, n;
-	ssize_t done;
-
-	if (left > REC_MAX)
+	if (len + 1 > REC_MAX)
 		return err_set(e, EX_ENVIRON,
 			       "cannot write a record of %zu bytes: over 1 MiB",
-			       left);
+			       len + 1);
 	if (memchr(line, '\n', len))
 		return err_set(e, EX_ENVIRON,
 			       "cannot write a record with a newline in it");
-	while (left) {
-		done = writev(fd, v, v == iov ? 2 : 1);
+	buf_add(out, line, len);
+	buf_addch(out, '\n');
+	return 0;
+}
+
+int rec_flush(int fd, struct buf *out, struct err *e)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	size_t at = 0;
+	ssize_t done;
+
+	while (at < out->len) {
+		done = write(fd, out->p + at, out->len - at);
 		if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			poll(&pfd, 1, -1);
 			continue;
@@ -609,16 +611,21 @@ int rec_write(int fd, const char *line, size_t len, struct err *e)
 			continue;
 		if (done < 0)
 			return err_sys(e, errno, "cannot write record");
-		for (left -= (size_t)done; left && done; done -= (ssize_t)n) {
-			n = v->iov_len < (size_t)done ? v->iov_len :
-			    (size_t)done;
-			v->iov_base = (char *)v->iov_base + n;
-			v->iov_len -= n;
-			if (!v->iov_len)
-				v++;
-		}
+		at += (size_t)done;
 	}
+	buf_recycle(out);
 	return 0;
+}
+
+int rec_write(int fd, const char *line, size_t len, struct err *e)
+{
+	struct buf b = BUF_INIT;
+	int rc = rec_add(&b, line, len, e);
+
+	if (!rc)
+		rc = rec_flush(fd, &b, e);
+	buf_release(&b);
+	return rc;
 }
 
 int rec_write_buf(int fd, const struct buf *b, struct err *e)

@@ -85,6 +85,13 @@ int rec_hexf(const cJSON *item, double *out);	/* 0, or -1: not a float */
 int rec_write(int fd, const char *line, size_t len, struct err *e);
 int rec_write_buf(int fd, const struct buf *b, struct err *e);
 
+/*
+ * The same in two steps, for many records with one write(2): add them to out,
+ * then write and empty it.  rec_flush() leaves out as it is where it fails.
+ */
+int rec_add(struct buf *out, const char *line, size_t len, struct err *e);
+int rec_flush(int fd, struct buf *out, struct err *e);
+
 /* A set of ids, to find one that comes twice. */
 struct idset;
 struct idset *idset_new(void);

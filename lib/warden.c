@@ -30,7 +30,14 @@
 #define LOOK_S 0.1		/* between looks at a running case */
 #define DEAF_S 1.0		/* a worker may outlive its stdout by this */
 #define LINGER_S 10.0		/* and its last case by this */
-#define BUNCH_US 500
+/*
+ * Records of a quick worker are read in bunches.  A pipe holds what it says in
+ * the longer time; one that is our child may kill us, and what it began should
+ * be in the runlog by then.
+ */
+#define BUNCH_US 4000
+#define BUNCH_CHILD_US 500
+#define OUT_MAX (1u << 20)	/* bytes that are kept for the end of a turn */
 #define GAP_S 10.0		/* at least, from one case to the next */
 #define DRAIN_MAX 64		/* calls, for what a dead one left */
 #define BARREN_MAX 2		/* deaths in a row with nothing begun */
@@ -49,6 +56,7 @@ struct watchman {
 	struct crew crew;
 	enum crew_slot active;		/* whose case is at the head */
 	struct journal journal;
+	struct buf out;			/* for the end of the turn */
 	struct watch watch;
 	bool begun;			/* the case at the head has started */
 	double looked;			/* last, at the running case */
@@ -114,35 +122,39 @@ static void pop(struct watchman *m)
 		m->head = 0;
 }
 
-/* Write whole lines; the wait is not the running case's. */
-static int put(struct watchman *m, const char *p, size_t len)
+/* Write what a turn brought at once; the wait is not the running case's. */
+static int put_out(struct watchman *m)
 {
 	double before = proc_now();
+	size_t done = 0;
 	ssize_t n;
 
-	while (len) {
-		n = write(m->wd->out, p, len);
+	if (!m->out.len)
+		return 0;
+	while (done < m->out.len) {
+		n = write(m->wd->out, m->out.p + done, m->out.len - done);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_sys(m->e, errno, "cannot write");
-		p += n;
-		len -= (size_t)n;
+		done += (size_t)n;
 	}
+	buf_reset(&m->out);
 	watch_pause(&m->watch, proc_now() - before);
 	return 0;
 }
 
+/* Whole lines, for the end of the turn. */
+static int put(struct watchman *m, const char *p, size_t len)
+{
+	buf_add(&m->out, p, len);
+	return m->out.len < OUT_MAX ? 0 : put_out(m);
+}
+
 static int put_line(struct watchman *m, const char *line, size_t len)
 {
-	struct buf b = BUF_INIT;
-	int rc;
-
-	buf_add(&b, line, len);
-	buf_addch(&b, '\n');
-	rc = put(m, b.p, b.len);
-	buf_release(&b);
-	return rc;
+	buf_add(&m->out, line, len);
+	return put(m, "\n", 1);
 }
 
 static int put_held(struct watchman *m)
@@ -768,6 +780,13 @@ static int stopped(struct watchman *m)
 		       proc_signal_name((int)info.ssi_signo));
 }
 
+/* What was read goes on, and is written down, before there is a wait. */
+static int finish_turn(struct watchman *m)
+{
+	journal_log(&m->journal);
+	return put_out(m);
+}
+
 static int run(struct watchman *m)
 {
 	struct pollfd fds[FD_N];
@@ -777,6 +796,8 @@ static int run(struct watchman *m)
 		if (pass_on(m) < 0 || feed(m) < 0)
 			return -1;
 		dismiss(m);
+		if (finish_turn(m) < 0)
+			return -1;
 		if (over(m))
 			break;
 		if (wait_turn(m, fds) < 0)
@@ -788,9 +809,11 @@ static int run(struct watchman *m)
 			m->is_bad = true;
 		if (attend(m, fds) < 0)
 			return -1;
-		/* Records of a quick worker come in bunches, then. */
+		if (finish_turn(m) < 0)
+			return -1;
 		if (fds[FD_WORKERS + m->active * FD_PER + 1].revents)
-			usleep(BUNCH_US);
+			usleep(m->crew.m[m->active].w.forked ? BUNCH_US :
+			       BUNCH_CHILD_US);
 	}
 	if (m->is_bad) {
 		*m->e = m->bad;
@@ -818,7 +841,8 @@ static int catch_signals(sigset_t *before)
 
 int warden_run(struct warden *wd, struct err *e)
 {
-	struct watchman m = { .wd = wd, .e = e };
+	struct watchman m = { .wd = wd, .e = e, .out = BUF_INIT };
+	struct err why;
 	sigset_t before;
 	int rc;
 
@@ -834,6 +858,9 @@ int warden_run(struct warden *wd, struct err *e)
 	m.watch.max_rss = wd->max_rss;
 	m.sigfd = catch_signals(&before);
 	rc = run(&m);
+	m.e = &why;
+	if (rc < 0 && finish_turn(&m) < 0)	/* what can still be saved */
+		buf_reset(&m.out);
 	crew_release(&m.crew);
 	if (m.garbage)
 		warn(&m, "%zu lines of the command's output belong to no "
@@ -850,6 +877,7 @@ int warden_run(struct warden *wd, struct err *e)
 	idset_free(m.runs);
 	intake_release(&m.intake);
 	journal_release(&m.journal);
+	buf_release(&m.out);
 	if (m.sigfd >= 0)
 		close(m.sigfd);
 	sigprocmask(SIG_SETMASK, &before, NULL);

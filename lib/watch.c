@@ -13,7 +13,25 @@
 #include "banned.h"
 
 #define PROBE_S 1.0
+#define FRESH_S 0.001		/* what was read of a process holds so long */
 #define BUSY 0.05		/* of the probe's time on a processor */
+
+/* What the process uses; records of quick cases come many at a time. */
+static int usage(struct watch *w, struct proc_usage *u)
+{
+	double now = proc_now();
+
+	if (w->read_pid != w->pid || now - w->read_at >= FRESH_S) {
+		if (proc_usage(w->pid, &w->read) < 0) {
+			w->read_pid = 0;
+			return -1;
+		}
+		w->read_pid = w->pid;
+		w->read_at = now;
+	}
+	*u = w->read;
+	return 0;
+}
 
 void watch_begin(struct watch *w, pid_t pid, double limit_s)
 {
@@ -23,7 +41,7 @@ void watch_begin(struct watch *w, pid_t pid, double limit_s)
 	w->limit_s = limit_s;
 	w->begun = w->heard = proc_now();
 	w->probing = false;
-	w->wait_us = proc_usage(pid, &u) == 0 ? u.wait_us : 0;
+	w->wait_us = usage(w, &u) == 0 ? u.wait_us : 0;
 }
 
 void watch_end(struct watch *w)
@@ -120,7 +138,7 @@ void watch_memory(struct watch *w)
 {
 	struct proc_usage u;
 
-	if (w->pid && proc_usage(w->pid, &u) == 0)
+	if (w->pid && usage(w, &u) == 0)
 		note_rss(w, u.rss);
 }
 
@@ -130,7 +148,7 @@ enum watch_say watch_look(struct watch *w)
 	struct proc_usage u;
 	int busy;
 
-	if (!w->pid || proc_usage(w->pid, &u) < 0)
+	if (!w->pid || usage(w, &u) < 0)
 		return WATCH_FINE;	/* its end will be told */
 	note_rss(w, u.rss);
 	if (w->max_rss && u.rss > w->max_rss)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "proc.h"
 
 enum watch_say {
 	WATCH_FINE, WATCH_TIMEOUT, WATCH_HANG, WATCH_OOM,
@@ -27,6 +28,9 @@ struct watch {
 	uint64_t wait_us;	/* that the process had waited at begun */
 	uint64_t rss;		/* when last looked */
 	uint64_t peak_rss;	/* the highest seen, of all processes */
+	pid_t read_pid;		/* of the process that was read last, 0: none */
+	double read_at;
+	struct proc_usage read;
 	/* While it is found out whether the process does anything: */
 	bool probing;
 	double probe_at, probe_s;

@@ -55,9 +55,12 @@ struct app {
 	size_t cap, capj, capl;
 	size_t verdicts, bad;
 	struct obs obs;
-	struct buf buf;
+	struct buf buf, ready;		/* ready: to be written */
 	struct err e;
 };
+
+/* Verdicts wait for no input that isn't there, and for no more than this. */
+#define READY_MAX (256u << 10)
 
 /* The number of the record's id, with room made for it. */
 static size_t number(struct app *a, const struct rec *r)
@@ -87,7 +90,7 @@ static int pass_on(struct app *a, const struct rec *r)
 {
 	if (a->only)
 		return 0;
-	return rec_write(a->out, r->line, r->len, &a->e);
+	return rec_add(&a->ready, r->line, r->len, &a->e);
 }
 
 /* blobs/ beside the file that the record came from. */
@@ -131,7 +134,7 @@ static int do_verdict(struct app *a, const struct rec *r)
 	a->listed[n] = false;
 	a->verdicts++;
 	a->bad += o != OUT_PASS;
-	return rec_write_buf(a->out, &a->buf, &a->e);
+	return rec_add(&a->ready, a->buf.p, a->buf.len, &a->e);
 }
 
 /* An old verdict stays only where there is nothing to judge again. */
@@ -144,7 +147,7 @@ static int do_old_verdict(struct app *a, const struct rec *r)
 	a->listed[n] = false;
 	a->verdicts++;
 	a->bad += strcmp(rec_str_opt(r->json, "outcome", ""), "pass") != 0;
-	return rec_write(a->out, r->line, r->len, &a->e);
+	return rec_add(&a->ready, r->line, r->len, &a->e);
 }
 
 static int do_record(struct app *a, const struct rec *r)
@@ -198,12 +201,23 @@ static bool all_pass(const struct app *a)
 
 static int judge_stream(struct app *a)
 {
+	struct err e;
 	struct rec r;
 	int rc;
 
-	while ((rc = rec_next(a->in, &r, &a->e)) > 0)
-		if (do_record(a, &r) < 0)
+	while ((rc = rec_next(a->in, &r, &a->e)) > 0) {
+		rc = do_record(a, &r);
+		if (rc < 0)
+			break;
+		if ((a->ready.len >= READY_MAX || !rec_pending(a->in)) &&
+		    rec_flush(a->out, &a->ready, &a->e) < 0)
 			return -1;
+	}
+	/* What was judged before something went wrong is said all the same. */
+	if (rec_flush(a->out, &a->ready, &e) < 0 && !rc) {
+		a->e = e;
+		rc = -1;
+	}
 	return rc;
 }
 
@@ -244,6 +258,7 @@ static void app_release(struct app *a)
 	free(a->listed);
 	obs_release(&a->obs);
 	buf_release(&a->buf);
+	buf_release(&a->ready);
 	rec_close(a->in);
 	judge_release(&a->judge);
 }
@@ -262,7 +277,8 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 }
 	};
-	struct app a = { .out = STDOUT_FILENO, .buf = BUF_INIT };
+	struct app a = { .out = STDOUT_FILENO, .buf = BUF_INIT,
+		.ready = BUF_INIT };
 	struct manifest *m = NULL;
 	const char *budgets = NULL, *output = NULL;
 	bool status = false, strict = false;
