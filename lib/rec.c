@@ -64,6 +64,7 @@ struct rec_reader {
 
 	cJSON *json;
 	struct buf where;
+	bool skip_obs;
 };
 
 struct rec_reader *rec_open(char *const *files, size_t n)
@@ -377,6 +378,20 @@ static const char *read_head(struct rec *rec)
 	return NULL;
 }
 
+void rec_skip_obs(struct rec_reader *r)
+{
+	r->skip_obs = true;
+}
+
+/* As they are all written; one that begins otherwise is read. */
+static bool is_obs(const char *line, size_t len)
+{
+	static const char head[] = "{\"v\":1,\"kind\":\"obs\",";
+
+	return len > sizeof(head) && line[len - 1] == '}' &&
+	       !memcmp(line, head, sizeof(head) - 1);
+}
+
 int rec_next(struct rec_reader *r, struct rec *rec, struct err *e)
 {
 	const char *wrong;
@@ -397,6 +412,8 @@ int rec_next(struct rec_reader *r, struct rec *rec, struct err *e)
 				return rc;
 		}
 		rc = next_line(r, &line, &len, e);
+		if (rc > 0 && r->skip_obs && is_obs(line, len))
+			continue;
 		if (rc > 0)
 			break;
 		if (rc < 0 && r->fd >= 0 && e->code == EX_ENVIRON)

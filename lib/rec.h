@@ -48,6 +48,12 @@ struct rec_reader *rec_open(char *const *files, size_t n);	/* new */
 void rec_close(struct rec_reader *r);
 
 /*
+ * Pass over observations, which are most of a stream and say nothing to who
+ * only counts: they are neither parsed nor returned.
+ */
+void rec_skip_obs(struct rec_reader *r);
+
+/*
  * The next record: 1, or 0 at the end of all input, or -1 with e set, its
  * message beginning "FILE:LINE: ".  A line that is not a JSON object, is cut
  * (no LF at the end of input), holds a NUL, is over REC_MAX, has a wrong or no

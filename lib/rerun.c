@@ -34,6 +34,7 @@ static int copy_records(const struct summary *s, pick_fn *pick,
 		return -1;
 	seen = idset_new();
 	in = rec_open(streams, n);
+	rec_skip_obs(in);
 	while ((rc = rec_next(in, &r, e)) > 0) {
 		if (r.kind != REC_CASE || !pick(s, r.id) ||
 		    !idset_add(seen, r.id))

@@ -67,6 +67,7 @@ int run_read(struct summary *s, char *const *runs, size_t n,
 	if (!streams)
 		return -1;
 	in = rec_open(streams, n);
+	rec_skip_obs(in);
 	while ((rc = read_one(s, in, how, e)) != 0) {
 		if (rc > 0)
 			continue;
