@@ -21,8 +21,8 @@ bare()
 		${DTYPE:+--dtype "$DTYPE"}
 }
 
-# A worker is a pipeline, whose judge takes another core where there is one: one
-# worker's work is that of one core.
+# A worker is a pipeline, whose judge takes another core where there is one.
+# Two workers on two cores have none, so one is measured on one core, too.
 on=()
 one_core=(taskset -c 0)
 command -v taskset >/dev/null || one_core=()
@@ -94,11 +94,12 @@ ratio 'warm make run DEVICE=cpu LEVEL=1, seconds' '$r.level1.t_wall_s' \
 ratio '  of which imports' '$r.level1.t_import_s' 'at most 7'
 ratio 'memory that a worker adds, MB' \
 	'($r.four.peak_pss_mb - $r.alone.peak_pss_mb) / 3' 'at most 150'
-ratio "work of two workers ($(nproc) cores), to that of one on one core" \
-	'$r.cases10k_core.t_exec_s / $r.cases10k.t_exec_s' \
+ratio "work of two workers ($(nproc) cores), to that of one" \
+	'$r.cases10k_alone.t_exec_s / $r.cases10k.t_exec_s' \
 	'at least 1.7'
-ratio '  to that of one whose judge has another core' \
-	'$r.cases10k_alone.t_exec_s / $r.cases10k.t_exec_s' 'no limit'
+ratio '  to that of one that has one core' \
+	'$r.cases10k_core.t_exec_s / $r.cases10k.t_exec_s' \
+	'as above'
 ratio 'time a case, of 10,000 to that of 1,000' \
 	'($r.cases10k | .t_exec_s / .cases) / ($r.cases1k | .t_exec_s / .cases)' \
 	'about 1'
