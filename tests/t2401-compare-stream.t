@@ -58,6 +58,29 @@ exits 0 'what was judged is judged again' cts-compare once
 cmp_file out once 'and comes out the same'
 exits 0 'only verdicts' cts-compare -q once
 is "$(jq -r .kind out | sort -u)" verdict 'with -q there is nothing else'
+
+# Many go on together, but none waits for input that isn't there.
+verdict_is_there()
+{
+	local i
+	for ((i = 0; i < 200; i++)); do
+		! grep -q '"kind":"verdict"' live || return 0
+		sleep 0.1
+	done
+	return 1
+}
+mkfifo pipe
+cts-compare -q pipe >live 2>err &
+exec 3>pipe
+{ start $A; obs $A 0 $right; end $A; } >&3
+ok 'a verdict comes while the input stays open' verdict_is_there
+{ start $B; obs $B 0 $wrong; end $B; } >&3
+exec 3>&-
+wait $!
+is "$? $(outcomes live)" '0 a pass b fail' 'and so does the next'
+{ start $A; obs $A 0 $right; end $A; echo '{"v":1}'; } >half
+exits 3 'bad input' cts-compare -q half
+is "$(outcomes out)" 'a pass' 'keeps what came before it'
 gzip -c in >in.gz
 exits 0 'gzip' cts-compare in.gz
 cmp_file out once 'is read as well'
