@@ -231,7 +231,8 @@ struct ctt_api {
 
 	/*
 	 * From here to record_end(), keep copies of what overloads are called
-	 * with on the CPU, once each: those named "only", NULL: all.
+	 * with on the CPU, once each: those named "only", NULL: all.  Memory
+	 * that is new in between is zero.
 	 * record_end() gives a new list of (name, args, kwargs), or NULL with
 	 * an exception set.
 	 */

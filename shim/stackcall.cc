@@ -4,10 +4,12 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
+#include <c10/core/CPUAllocator.h>
 #include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/jit/python/pybind_utils.h>
 #include <torch/csrc/utils/tensor_memoryformats.h>
+#include <cstring>
 #include <map>
 #include <set>
 #include <vector>
@@ -42,6 +44,34 @@ struct without_gil {
 	PyThreadState *state = PyEval_SaveThread();
 	~without_gil() { PyEval_RestoreThread(state); }
 };
+
+// What nobody has written yet is recorded, too: the same each time, then.
+struct zeroing final : public c10::Allocator {
+	c10::Allocator *under = c10::GetCPUAllocator();
+	c10::DataPtr allocate(size_t n) override
+	{
+		c10::DataPtr p = under->allocate(n);
+
+		if (p.get())
+			memset(p.get(), 0, n);
+		return p;
+	}
+	c10::DeleterFnPtr raw_deleter() const override
+	{
+		return under->raw_deleter();
+	}
+	void copy_data(void *to, const void *from, size_t n) const override
+	{
+		default_copy_data(to, from, n);
+	}
+};
+
+void zero_memory(bool on)
+{
+	static auto *const z = new zeroing;	// tensors may outlive all else
+
+	c10::SetCPUAllocator(on ? z : z->under);
+}
 
 // A call as it was made: values that nothing changes any more.
 struct record {
@@ -137,6 +167,7 @@ void stop()
 	if (current.handle)
 		at::removeCallback(current.handle);
 	current.handle = 0;
+	zero_memory(false);
 }
 
 // A value as Python has it: in a stack, a dtype is a number.
@@ -234,6 +265,7 @@ int ctt_record_begin(const char *only)
 		current.only = only ? only : "";
 		current.seen.clear();
 		current.calls.clear();
+		zero_memory(true);
 		current.handle = at::addThreadLocalCallback(
 			at::RecordFunctionCallback(on_call).needsInputs(true)
 			.scopes({at::RecordScope::FUNCTION}));
