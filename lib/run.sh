@@ -714,9 +714,9 @@ do_sync()
 		die 2 "sync-opinfo is about the cache, not CORPUS='$CORPUS'"
 	"$bin/cts-exec" --forget
 	OUT=$(mktemp -d)
+	trap 'rm -rf "$OUT"' EXIT
 	export OUT DEVICE=cpu
 	bash lib/run.sh run
-	rm -rf "$OUT"
 }
 
 # in_scratch COMMAND...: with the manifest in force, and no run.

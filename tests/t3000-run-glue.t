@@ -208,6 +208,13 @@ ok 'that knows' test -e partial
 rm wait
 RUN=$T/q exits 0 'resume' run resume
 is "$(verdicts q/stream.jsonl.gz)" ' 30 1 ' 'each case has one verdict'
+mkdir tmp
+touch broken
+TMPDIR=$T/tmp exits 4 'a corpus that cannot be made' run sync-opinfo </dev/null
+is "$(ls -A tmp)" '' 'leaves nothing behind'
+rm broken
+TMPDIR=$T/tmp exits 0 'one that can' run sync-opinfo </dev/null
+is "$(ls -A tmp)" '' 'neither'
 exits 2 'a wrong verb' run nonsense
 exits 2 'resume of nothing' run resume
 exits 4 'resume of what is not there' env RUN="$T/none" bash "$top/lib/run.sh" \
