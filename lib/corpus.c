@@ -273,6 +273,12 @@ int corpus_create_file(struct corpus *c, const char *path,
 int corpus_finish(struct corpus *c, struct err *e)
 {
 	c->writes = false;
+	/* A file that something is missing from is worse than none. */
+	if (c->full) {
+		corpuswriter_drop(&c->w);
+		*e = c->why;
+		return -1;
+	}
 	return corpuswriter_finish(&c->w, e);
 }
 
@@ -307,10 +313,20 @@ int corpus_find(struct corpus *c, const char *key, struct buf *out)
 		rc = corpusfile_find(&c->file[k], key, out, &e);
 		if (rc < 0)
 			note(c, e.msg);
+		c->found = &c->file[k];
 		if (rc)
 			return rc;
 	}
 	return 0;
+}
+
+void corpus_doubt(struct corpus *c)
+{
+	struct err e;
+
+	err_set(&e, EX_BADINPUT, "%s: an entry is damaged",
+		c->found ? c->found->path : "a corpus");
+	note(c, e.msg);
 }
 
 /* A file of this process's own. */
@@ -334,9 +350,11 @@ int corpus_add(struct corpus *c, const char *key, const void *p, size_t n,
 {
 	if (c->full)
 		return err_set(e, EX_ENVIRON, "the corpus takes no more");
-	if ((!c->writes && begin(c, e)) ||
-	    corpuswriter_add(&c->w, key, p, n, e)) {
+	if ((!c->writes && begin(c, &c->why)) ||
+	    corpuswriter_add(&c->w, key, p, n, &c->why)) {
 		c->full = true;
+		if (e)
+			*e = c->why;
 		return -1;
 	}
 	return 0;

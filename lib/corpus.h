@@ -25,6 +25,8 @@ struct corpus {
 	struct corpuswriter w;
 	bool writes;		/* w is open */
 	bool full;		/* can't be written to any more */
+	struct err why;		/* it can't, where a write failed */
+	const struct corpusfile *found;	/* where the last one was found */
 	char *note;		/* one line: what was wrong first; or NULL */
 };
 
@@ -41,6 +43,7 @@ int corpus_open_file(struct corpus *c, const char *path, struct err *e);
 /* One file, to write; corpus_finish() puts it in its place. */
 int corpus_create_file(struct corpus *c, const char *path,
 		       const char *identity, struct err *e);
+/* 0; -1 with e set, also where an entry before could not be added: no file. */
 int corpus_finish(struct corpus *c, struct err *e);
 
 void corpus_close(struct corpus *c);
@@ -53,6 +56,9 @@ size_t corpus_entries(const struct corpus *c);
  * where it is damaged, which note says (out may have grown).
  */
 int corpus_find(struct corpus *c, const char *key, struct buf *out);
+
+/* What was found last makes no sense: damaged, whatever its checksum says. */
+void corpus_doubt(struct corpus *c);
 
 /*
  * Record n bytes under key, for those who open the corpus later.  0; -1 with

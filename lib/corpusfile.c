@@ -325,7 +325,7 @@ static int put(struct corpuswriter *w, const void *p, size_t n, struct err *e)
 			if (ftruncate(w->fd, (off_t)w->at) == 0)
 				lseek(w->fd, (off_t)w->at, SEEK_SET);
 			return err_sys(e, why, "unable to write '%s'",
-				       w->tmp ? w->tmp : w->path);
+				       w->path);
 		}
 		s += k;
 		left -= (size_t)k;

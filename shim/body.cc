@@ -34,6 +34,10 @@ at::ScalarType scalar_type(int n)
 	return static_cast<at::ScalarType>(n);
 }
 
+// More elements than this are none that were recorded; and no sum of several
+// tensors' elements overflows.
+constexpr int64_t elements_max = int64_t(1) << 36;
+
 // Does every element lie within so many bytes?
 bool fits(const ctt_meta *m, size_t itemsize, size_t nbytes)
 {
@@ -52,7 +56,8 @@ bool fits(const ctt_meta *m, size_t itemsize, size_t nbytes)
 			return false;
 	}
 	// Nothing is ever read of a tensor without elements.
-	return n == 0 || static_cast<uint64_t>(last) < nbytes / itemsize;
+	return n == 0 || (n <= elements_max &&
+			 static_cast<uint64_t>(last) < nbytes / itemsize);
 }
 
 at::Tensor build_strided(const ctt_meta *m, const ctt_body *b)

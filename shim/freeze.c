@@ -22,6 +22,36 @@ void freeze_types_release(struct freeze_types *t)
 	Py_CLEAR(t->size);
 }
 
+int freeze_room_text(struct freeze_room *r, uint64_t n)
+{
+	if (n > r->text)
+		return -1;
+	r->text -= n;
+	return 0;
+}
+
+int freeze_room_tensor(struct freeze_room *r, const struct ctt_meta *m)
+{
+	/* As a record says it: 20 digits a number, and names. */
+	uint64_t text = 100 + 42 * (uint64_t)m->ndim;
+	uint64_t dense = (uint64_t)m->itemsize, n;
+	int i;
+
+	/* A size of 0 hides the others, but not where strides are made. */
+	for (i = 0; i < m->ndim; i++)
+		if (m->sizes[i] > 1 && __builtin_mul_overflow(dense,
+					(uint64_t)m->sizes[i], &dense))
+			return -1;
+	if (m->numel < 0 || __builtin_mul_overflow((uint64_t)m->numel,
+				(uint64_t)m->itemsize, &n))
+		return -1;
+	dense = n > dense ? n : dense;
+	if (dense > r->dense)
+		return -1;
+	r->dense -= dense;
+	return freeze_room_text(r, text);
+}
+
 void freezer_init(struct freezer *f, const struct lab *lab,
 		  const struct freeze_types *types, struct buf *out,
 		  size_t max)
@@ -31,6 +61,7 @@ void freezer_init(struct freezer *f, const struct lab *lab,
 	f->types = types;
 	f->out = out;
 	f->max = max;
+	f->room = (struct freeze_room)FREEZE_ROOM;
 }
 
 void freezer_release(struct freezer *f)
@@ -112,7 +143,7 @@ static int put_tensor(struct freezer *f, ctt t)
 			return 0;
 		}
 	remember(f, t);
-	if (f->api->body(t, &b))
+	if (freeze_room_tensor(&f->room, &m) || f->api->body(t, &b))
 		return -1;
 	wire_put_u8(f->out, FROZEN_TENSOR);
 	freeze_meta(f->out, &m);
@@ -253,18 +284,24 @@ static bool put_single(struct freezer *f, PyObject *o)
 	return false;
 }
 
-static int put_of_torch(struct freezer *f, PyObject *o)
+bool freeze_is_named(PyObject *o)
 {
 	static const char *const named[] = {
 		"torch.dtype", "torch.layout", "torch.memory_format",
 	};
-	const char *type = Py_TYPE(o)->tp_name;
 	size_t i;
 
 	for (i = 0; i < sizeof(named) / sizeof(*named); i++)
-		if (!strcmp(type, named[i]))
-			return put_name(f, FROZEN_ATTR, o, "torch.");
-	return strcmp(type, "torch.device") ? -1 :
+		if (!strcmp(Py_TYPE(o)->tp_name, named[i]))
+			return true;
+	return false;
+}
+
+static int put_of_torch(struct freezer *f, PyObject *o)
+{
+	if (freeze_is_named(o))
+		return put_name(f, FROZEN_ATTR, o, "torch.");
+	return strcmp(Py_TYPE(o)->tp_name, "torch.device") ? -1 :
 		put_name(f, FROZEN_DEVICE, o, "");
 }
 

@@ -42,6 +42,14 @@ int replay_init(struct replay *p, const struct lab *lab,
 	return p->overload ? 0 : -1;
 }
 
+/* What nobody took of v goes. */
+static void drop_sides(struct replay *p, struct keeps *v)
+{
+	while (v->n > 0)
+		if (!v->v[--v->n].taken)
+			side_release(&v->v[v->n].side, p->lab);
+}
+
 void replay_release(struct replay *p)
 {
 	int i;
@@ -52,11 +60,13 @@ void replay_release(struct replay *p)
 	buf_release(&p->in);
 	buf_release(&p->samples);
 	buf_release(&p->refs);
-	free(p->ref);
+	drop_sides(p, &p->ref);
+	free(p->ref.v);
 	for (i = 0; i < ASIDES; i++) {
 		buf_release(&p->aside[i].in);
 		buf_release(&p->aside[i].out);
-		free(p->aside[i].v);
+		drop_sides(p, &p->aside[i].had);
+		free(p->aside[i].had.v);
 	}
 }
 
@@ -79,21 +89,56 @@ static int look_up(struct replay *p, const char *what, struct buf *out)
 	return rc;
 }
 
-/* Where each side is, of those that a count and then their bytes tell. */
-static void find_sides(struct wire *in, struct kept **v, size_t *n,
-		       size_t *cap)
+/* The side that k's bytes tell of, whole.  0; -1 where they make no sense. */
+static int read_side(struct replay *p, struct kept *k, bool ref)
 {
-	size_t left = wire_count(in, 12);
+	struct wire in = WIRE_INIT(k->p, k->n);
 
-	for (*n = 0; left > 0 && !in->bad; left--) {
+	k->random = ref && wire_u8(&in);
+	memset(&k->side, 0, sizeof(k->side));
+	buf_init(&k->side.tree);
+	if (sidefile_get(&in, p->lab, &p->types, &k->side))
+		return -1;
+	if (!in.left)
+		return 0;
+	side_release(&k->side, p->lab);
+	return -1;
+}
+
+/*
+ * The sides that a count and then their bytes tell of; ref: the reference's.
+ * 0; -1 where one of them makes no sense, and then there is none.
+ */
+static int read_sides(struct replay *p, struct wire *in, struct keeps *v,
+		      bool ref)
+{
+	size_t left;
+
+	for (left = wire_count(in, 12); left > 0 && !in->bad; left--) {
 		struct kept k = { .run = wire_u32(in) };
 
 		k.p = wire_bytes(in, &k.n);
-		if (in->bad)
+		if (in->bad || read_side(p, &k, ref)) {
+			in->bad = true;
 			break;
-		*v = xgrow(*v, cap, *n + 1, sizeof(**v));
-		(*v)[(*n)++] = k;
+		}
+		v->v = xgrow(v->v, &v->cap, v->n + 1, sizeof(*v->v));
+		v->v[v->n++] = k;
 	}
+	if (!in->bad && !in->left)
+		return 0;
+	drop_sides(p, v);
+	return -1;
+}
+
+/* It is the caller's from now on, who has it once. */
+static bool take_side(struct kept *k, struct side *s)
+{
+	if (!k || k->taken)
+		return false;
+	k->taken = true;
+	*s = k->side;
+	return true;
 }
 
 /* Sides of another reference, when they are first asked for. */
@@ -110,9 +155,11 @@ static int look_up_aside(struct replay *p, int which)
 	if (rc <= 0)
 		return rc;
 	in = (struct wire)WIRE_INIT(a->in.p, a->in.len);
-	if (wire_u8(&in) == asides[which].entry)
-		find_sides(&in, &a->v, &a->n, &a->cap);
-	return 0;
+	if (wire_u8(&in) == asides[which].entry &&
+	    !read_sides(p, &in, &a->had, false))
+		return 0;
+	corpus_doubt(p->corpus);
+	return -1;
 }
 
 /* One sample as opinfo.samples() gives them: new, or NULL. */
@@ -164,9 +211,7 @@ static PyObject *play(struct replay *p, const char *mode, struct wire *in)
 
 	PyErr_Clear();
 	Py_XDECREF(fn);
-	if (list)
-		find_sides(in, &p->ref, &p->nref, &p->ref_cap);
-	if (in->bad)
+	if (list && read_sides(p, in, &p->ref, true))
 		Py_CLEAR(list);
 	return list;
 }
@@ -186,14 +231,16 @@ static void forget(struct replay *p)
 
 	p->state = REPLAY_OFF;
 	p->made = false;
-	p->nref = p->nrefs = 0;
+	p->nrefs = 0;
+	drop_sides(p, &p->ref);
 	buf_recycle(&p->samples);
 	buf_recycle(&p->refs);
 	for (i = 0; i < ASIDES; i++) {
 		struct aside *a = &p->aside[i];
 
 		a->looked = false;
-		a->n = a->nout = 0;
+		a->nout = 0;
+		drop_sides(p, &a->had);
 		buf_recycle(&a->out);
 	}
 }
@@ -222,13 +269,16 @@ int replay_begin(struct replay *p, const struct case_rec *c,
 		return p->golden ? not_golden(c, "has no such case", e) : 0;
 	in = (struct wire)WIRE_INIT(p->in.p, p->in.len);
 	what = wire_u8(&in);
-	if (what == ENTRY_LIVE) {
+	if (what == ENTRY_LIVE && !in.left) {
 		p->state = REPLAY_LIVE;
 		return 0;
 	}
 	*ret = what == ENTRY_SAMPLES ? play(p, mode, &in) : NULL;
-	if (!*ret)
-		return p->golden ? not_golden(c, "makes no sense here", e) : 0;
+	if (!*ret) {
+		corpus_doubt(p->corpus);
+		return p->golden ?
+			not_golden(c, "is damaged at this case", e) : 0;
+	}
 	p->state = REPLAY_PLAYS;
 	return 1;
 }
@@ -283,45 +333,31 @@ const struct recall *replay_recall(struct replay *p, int run)
 	return p->state == REPLAY_PLAYS ? &p->recall : NULL;
 }
 
-static const struct kept *find_run(const struct kept *v, size_t n,
-				   uint32_t run)
+static struct kept *find_run(const struct keeps *v, uint32_t run)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (v[i].run == run)
-			return &v[i];
+	for (i = 0; i < v->n; i++)
+		if (v->v[i].run == run)
+			return &v->v[i];
 	return NULL;
 }
 
 static bool recall_ref(void *ctx, struct observation *o)
 {
 	struct replay *p = ctx;
-	const struct kept *k = find_run(p->ref, p->nref, p->run);
-	struct wire in;
+	struct kept *k = find_run(&p->ref, p->run);
 
-	if (!k)
+	if (!take_side(k, &o->ref))
 		return false;
-	in = (struct wire)WIRE_INIT(k->p, k->n);
-	o->random = wire_u8(&in);
-	if (!sidefile_get(&in, p->lab, &p->types, &o->ref))
-		return true;
-	o->random = false;
-	return false;
+	o->random = k->random;
+	return true;
 }
 
 static bool recall_aside(struct replay *p, int which, struct side *s)
 {
-	struct aside *a = &p->aside[which];
-	const struct kept *k;
-	struct wire in;
-
 	look_up_aside(p, which);
-	k = find_run(a->v, a->n, p->run);
-	if (!k)
-		return false;
-	in = (struct wire)WIRE_INIT(k->p, k->n);
-	return !sidefile_get(&in, p->lab, &p->types, s);
+	return take_side(find_run(&p->aside[which].had, p->run), s);
 }
 
 static bool recall_hp(void *ctx, struct observation *o)
@@ -361,7 +397,7 @@ static void keep_aside(struct replay *p, int which, int run,
 	struct aside *a = &p->aside[which];
 	size_t len = a->out.len;
 
-	if (!s->present || find_run(a->v, a->n, (uint32_t)run))
+	if (!s->present || find_run(&a->had, (uint32_t)run))
 		return;
 	if (!put_side(p, &a->out, run, -1, s))
 		a->nout++;
@@ -403,11 +439,11 @@ static int add_aside(struct replay *p, int which, struct err *e)
 	int rc;
 
 	wire_put_u8(&b, asides[which].entry);
-	wire_put_u64(&b, a->nout + a->n);
+	wire_put_u64(&b, a->nout + a->had.n);
 	buf_add(&b, a->out.p, a->out.len);
-	for (i = 0; i < a->n; i++) {
-		wire_put_u32(&b, a->v[i].run);
-		wire_put_bytes(&b, a->v[i].p, a->v[i].n);
+	for (i = 0; i < a->had.n; i++) {
+		wire_put_u32(&b, a->had.v[i].run);
+		wire_put_bytes(&b, a->had.v[i].p, a->had.v[i].n);
 	}
 	rc = b.len > CORPUS_ENTRY_MAX ? 0 : add(p, asides[which].key, &b, e);
 	buf_release(&b);

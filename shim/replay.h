@@ -20,14 +20,23 @@ enum replay_state {
 };
 
 /* A side that is kept, by the number of the call. */
-struct kept { uint32_t run; const char *p; size_t n; };
+struct kept {
+	uint32_t run;
+	bool random;		/* the reference's: that call drew numbers */
+	bool taken;		/* side is somebody else's by now */
+	const char *p;		/* its bytes, all of which made sense */
+	size_t n;
+	struct side side;
+};
+
+/* Those of an entry. */
+struct keeps { struct kept *v; size_t n, cap; };
 
 /* Sides beside the reference's, computed for some calls of a case alone. */
 struct aside {
 	bool looked;		/* for what was recorded */
 	struct buf in;		/* that */
-	struct kept *v;		/* the sides in it */
-	size_t n, cap;
+	struct keeps had;	/* the sides in it */
 	struct buf out;		/* what is to be recorded */
 	uint32_t nout;
 };
@@ -48,8 +57,7 @@ struct replay {
 	uint32_t run;		/* the call that recall is asked about */
 	bool made;		/* there is something new to record */
 	struct buf in;		/* what was recorded */
-	struct kept *ref;
-	size_t nref, ref_cap;
+	struct keeps ref;
 	struct buf samples, refs;	/* what is to be */
 	uint32_t nrefs;
 	struct aside aside[ASIDES];

@@ -16,6 +16,11 @@ static const char *const words[] = {
 #define NWORDS (sizeof(words) / sizeof(*words))
 /* Leaves of a result, and of what was written to beside it. */
 #define LEAVES_MAX 4096
+/* Characters in a record for a change, and for a count or a number. */
+#define CHANGE_TEXT 64
+#define COUNT_TEXT 12
+/* And for each byte of a text, escaped. */
+#define BYTE_TEXT 6
 
 static int put_word(struct buf *out, const char *s)
 {
@@ -37,15 +42,32 @@ static const char *get_word(struct wire *in)
 	return "";
 }
 
+/* A text, where there is room for it. */
+static int put_text(struct freezer *f, const char *s)
+{
+	wire_put_str(f->out, s);
+	return freeze_room_text(&f->room, BYTE_TEXT * strlen(s));
+}
+
+static char *get_text(struct thawer *t)
+{
+	char *s = wire_str(t->in);
+
+	if (freeze_room_text(&t->room, BYTE_TEXT * strlen(s)))
+		t->in->bad = true;
+	return s;
+}
+
 static int put_leaf(struct freezer *f, const struct leaf *l)
 {
 	int i;
 
 	wire_put_u8(f->out, l->is_tensor);
-	if (!l->is_tensor) {
-		wire_put_str(f->out, l->text);
-		return put_word(f->out, l->py);
-	}
+	if (!l->is_tensor)
+		return put_text(f, l->text) || put_word(f->out, l->py) ?
+			-1 : 0;
+	if (freeze_room_tensor(&f->room, &l->meta))
+		return -1;
 	freeze_meta(f->out, &l->meta);
 	wire_put_u8(f->out, l->read);
 	if (l->read) {
@@ -61,10 +83,11 @@ static int put_leaf(struct freezer *f, const struct leaf *l)
 	return 0;
 }
 
-static int put_changes(struct buf *out, const struct side *s)
+static int put_changes(struct freezer *f, const struct side *s)
 {
+	struct buf *out = f->out;
 	size_t i;
-	int rc = 0;
+	int rc = freeze_room_text(&f->room, CHANGE_TEXT * s->nchange);
 
 	wire_put_u64(out, s->nchange);
 	for (i = 0; i < s->nchange; i++) {
@@ -78,8 +101,9 @@ static int put_changes(struct buf *out, const struct side *s)
 	return rc;
 }
 
-static void put_inputs(struct buf *out, const struct side *s)
+static int put_inputs(struct freezer *f, const struct side *s)
 {
+	struct buf *out = f->out;
 	size_t i;
 
 	wire_put_u64(out, s->turned);
@@ -89,6 +113,8 @@ static void put_inputs(struct buf *out, const struct side *s)
 	wire_put_u64(out, s->nmoved);
 	for (i = 0; i < s->nmoved; i++)
 		wire_put_u32(out, s->moved[i]);
+	return freeze_room_text(&f->room, COUNT_TEXT *
+				(s->nwritten + s->nmoved));
 }
 
 int sidefile_put(struct buf *out, const struct lab *lab,
@@ -99,25 +125,23 @@ int sidefile_put(struct buf *out, const struct lab *lab,
 	size_t i;
 	int rc = 0;
 
+	freezer_init(&f, lab, types, out, max);
 	wire_put_u8(out, s->raised);
 	wire_put_u64(out, (uint64_t)s->t_us);
 	if (s->raised) {
 		wire_put_u8(out, (uint8_t)s->kind);
-		wire_put_str(out, s->type);
-		wire_put_str(out, s->message);
+		rc = put_text(&f, s->type) || put_text(&f, s->message);
 	}
-	wire_put_str(out, s->tree.p);
-	put_inputs(out, s);
+	rc = rc || put_text(&f, s->tree.p) || put_inputs(&f, s) ||
+		s->n > LEAVES_MAX;
 	wire_put_u64(out, s->n);
 	wire_put_u8(out, s->alias != NULL);
-	freezer_init(&f, lab, types, out, max);
-	for (i = 0; !rc && i < s->n; i++) {
-		rc = put_leaf(&f, &s->leaf[i]);
-		if (s->alias)
-			wire_put_str(out, s->alias[i]);
-	}
+	for (i = 0; !rc && i < s->n; i++)
+		rc = put_leaf(&f, &s->leaf[i]) ||
+			(s->alias && put_text(&f, s->alias[i]));
+	rc = rc || put_changes(&f, s);
 	freezer_release(&f);
-	return rc || put_changes(out, s) ? -1 : 0;
+	return rc ? -1 : 0;
 }
 
 static void get_leaf(struct thawer *t, struct leaf *l)
@@ -127,12 +151,15 @@ static void get_leaf(struct thawer *t, struct leaf *l)
 
 	l->is_tensor = wire_u8(in);
 	if (!l->is_tensor) {
-		l->text = wire_str(in);
+		l->text = get_text(t);
 		l->py = get_word(in);
 		return;
 	}
-	if (thaw_meta(in, &l->meta))
+	if (thaw_meta(in, &l->meta) ||
+	    freeze_room_tensor(&t->room, &l->meta)) {
+		in->bad = true;
 		return;
+	}
 	l->read = wire_u8(in);
 	if (l->read)
 		l->p = wire_bytes(in, &l->n);
@@ -166,14 +193,19 @@ static void get_leaves(struct thawer *t, struct side *s)
 	for (s->n = 0; s->n < n && !t->in->bad; s->n++) {
 		get_leaf(t, &s->leaf[s->n]);
 		if (alias)
-			s->alias[s->n] = wire_str(t->in);
+			s->alias[s->n] = get_text(t);
 	}
 }
 
-static void get_changes(struct wire *in, struct side *s)
+static void get_changes(struct thawer *t, struct side *s)
 {
+	struct wire *in = t->in;
 	size_t n = wire_count(in, 14), i;
 
+	if (freeze_room_text(&t->room, CHANGE_TEXT * n))
+		in->bad = true;
+	if (in->bad)
+		return;
 	s->change = xcalloc(n + 1, sizeof(*s->change));
 	s->nchange = n;
 	for (i = 0; i < n; i++) {
@@ -188,8 +220,9 @@ static void get_changes(struct wire *in, struct side *s)
 	}
 }
 
-static void get_inputs(struct wire *in, struct side *s)
+static void get_inputs(struct thawer *t, struct side *s)
 {
+	struct wire *in = t->in;
 	size_t i;
 
 	s->turned = wire_u64(in);
@@ -201,6 +234,9 @@ static void get_inputs(struct wire *in, struct side *s)
 	s->moved = xcalloc(s->nmoved + 1, sizeof(*s->moved));
 	for (i = 0; i < s->nmoved; i++)
 		s->moved[i] = wire_u32(in);
+	if (freeze_room_text(&t->room, COUNT_TEXT *
+			     (s->nwritten + s->nmoved)))
+		in->bad = true;
 }
 
 int sidefile_get(struct wire *in, const struct lab *lab,
@@ -215,17 +251,17 @@ int sidefile_get(struct wire *in, const struct lab *lab,
 	s->t_us = (int64_t)wire_u64(in);
 	if (s->raised) {
 		s->kind = wire_u8(in);
-		s->type = wire_str(in);
-		s->message = wire_str(in);
+		s->type = get_text(&t);
+		s->message = get_text(&t);
 		if (s->kind > RAISED_OOM)
 			in->bad = true;
 	}
-	tree = wire_str(in);
+	tree = get_text(&t);
 	buf_addstr(&s->tree, tree);
 	free(tree);
-	get_inputs(in, s);
+	get_inputs(&t, s);
 	get_leaves(&t, s);
-	get_changes(in, s);
+	get_changes(&t, s);
 	thawer_release(&t);
 	PyErr_Clear();
 	if (!in->bad)

@@ -31,7 +31,7 @@ int store_open(struct store *s, const struct lab *lab, struct err *e);
  */
 const char *store_news(struct store *s);
 
-/* Put a recorded file into its place.  0, or -1 with e set. */
+/* Put a recorded file into its place.  0; -1 with e saying what went wrong. */
 int store_finish(struct store *s, struct err *e);
 void store_close(struct store *s);
 

@@ -11,6 +11,7 @@ void thawer_init(struct thawer *t, const struct lab *lab,
 	t->api = lab->api;
 	t->types = types;
 	t->in = in;
+	t->room = (struct freeze_room)FREEZE_ROOM;
 }
 
 static void free_all(struct thawer *t, ctt *v, size_t n)
@@ -108,7 +109,7 @@ static int get_parts(struct thawer *t, struct ctt_body *b, int depth)
 static int get_new(struct thawer *t, int depth, ctt *ret_t)
 {
 	struct ctt_body b = { .nparts = 0 };
-	struct ctt_meta m;
+	struct ctt_meta m, is;
 	size_t at = t->n;
 	ctt made;
 
@@ -129,7 +130,9 @@ static int get_new(struct thawer *t, int depth, ctt *ret_t)
 	if (t->in->bad || t->api->build(&m, &b, &made))
 		return -1;
 	*ret_t = t->tensor[at] = made;
-	return 0;
+	/* What it is, not what was said of it. */
+	return t->api->meta(made, &is) || freeze_room_tensor(&t->room, &is) ?
+		-1 : 0;
 }
 
 static int get_tensor(struct thawer *t, int depth, ctt *ret_t)
@@ -164,15 +167,15 @@ static PyObject *get(struct thawer *t, int depth);
 static PyObject *get_items(struct thawer *t, enum frozen what, int depth)
 {
 	size_t n = wire_count(t->in, 1), i;
-	PyObject *v = PyList_New((Py_ssize_t)n), *ret;
+	PyObject *v = PyList_New(0), *ret;
 
+	/* It grows with what there is, whatever number was said. */
 	for (i = 0; v && i < n; i++) {
 		PyObject *x = get(t, depth + 1);
 
-		if (x)
-			PyList_SET_ITEM(v, (Py_ssize_t)i, x);
-		else
+		if (!x || PyList_Append(v, x))
 			Py_CLEAR(v);
+		Py_XDECREF(x);
 	}
 	if (!v || what == FROZEN_LIST)
 		return v;
@@ -247,7 +250,7 @@ static PyObject *get_text(struct thawer *t, enum frozen what)
 	else if (is_word(s))
 		ret = PyObject_GetAttrString(t->types->torch, s);
 	/* Nothing else in torch is a value. */
-	if (ret && what == FROZEN_ATTR && PyCallable_Check(ret))
+	if (ret && what == FROZEN_ATTR && !freeze_is_named(ret))
 		Py_CLEAR(ret);
 out:
 	free(s);

@@ -13,6 +13,7 @@ struct thawer {
 	const struct ctt_api *api;
 	const struct freeze_types *types;
 	struct wire *in;	/* borrowed */
+	struct freeze_room room;
 	ctt *tensor;
 	size_t n, cap;
 	ctt *storage;

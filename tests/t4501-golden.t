@@ -90,6 +90,15 @@ exits 4 'no file' cts-exec -d refdev --golden none.cts cases
 errline "^cts-exec: unable to read 'none.cts': No such file" 'is an error'
 exits 4 'no place to record' cts-exec -d cpu --record /dev/null/x cases
 errline "^cts-exec: unable to create '/dev/null/x'" 'is an error'
+# Where there is room for no more than the head, and a file system to be had.
+mkdir disk
+if mount -t tmpfs -o size=8k none disk 2>/dev/null; then
+	exits 4 'a disk that is full' cts-exec -d cpu --record disk/new.cts cases
+	is "$(cat err)" "cts-exec: unable to write 'disk/new.cts': No space left \
+on device" 'is said in one line'
+	is "$(ls -A disk)" '' 'and leaves no file'
+	umount disk
+fi
 exits 3 'a stream that is cut' cts-exec -d cpu --record new.cts <<<'{"v":1'
 ok 'leaves no file' test ! -e new.cts
 
