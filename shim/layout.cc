@@ -143,26 +143,6 @@ template <typename T> std::vector<T> special_floats()
 		L::lowest(), L::min(), L::epsilon()};
 }
 
-void put_specials(at::Tensor &t, uint64_t seed)
-{
-	switch (t.scalar_type()) {
-	case at::kFloat:
-		put_values(t, special_floats<float>(), seed, 3);
-		break;
-	case at::kDouble:
-		put_values(t, special_floats<double>(), seed, 3);
-		break;
-	case at::kHalf:
-		put_values(t, special_floats<at::Half>(), seed, 3);
-		break;
-	case at::kBFloat16:
-		put_values(t, special_floats<at::BFloat16>(), seed, 3);
-		break;
-	default:
-		break;
-	}
-}
-
 /*
  * What a sum, a maximum or a product tells of in any order: nothing overflows
  * or vanishes on the way.  Every other time there is no NaN, which hides all
@@ -181,22 +161,6 @@ template <typename T> void put_sparse(at::Tensor &t, uint64_t seed)
 	t.mutable_data_ptr<T>()[next(&seed) %
 		static_cast<uint64_t>(t.numel())] =
 		with_nan ? nan : v[next(&seed) % 2];
-}
-
-void put_sparse_of(at::Tensor &t, uint64_t seed)
-{
-	switch (t.scalar_type()) {
-	case at::kFloat:
-		return put_sparse<float>(t, seed);
-	case at::kDouble:
-		return put_sparse<double>(t, seed);
-	case at::kHalf:
-		return put_sparse<at::Half>(t, seed);
-	case at::kBFloat16:
-		return put_sparse<at::BFloat16>(t, seed);
-	default:
-		break;
-	}
 }
 
 // Around 2^24, 2^31, 2^53 and the ends, with odd low bits.
@@ -234,64 +198,65 @@ template <typename T> std::vector<T> large_floats()
 	return v;
 }
 
-void put_large(at::Tensor &t, uint64_t seed)
+// Call f with a value of the element type that it is.  False where it is none
+// of these: the floats that take special values, the whole numbers.
+template <typename F> bool with_float(at::ScalarType s, F f)
 {
-	switch (t.scalar_type()) {
-	case at::kFloat:
-		put_values(t, large_floats<float>(), seed, 2);
-		break;
-	case at::kDouble:
-		put_values(t, large_floats<double>(), seed, 2);
-		break;
-	case at::kHalf:
-		put_values(t, large_floats<at::Half>(), seed, 2);
-		break;
-	case at::kBFloat16:
-		put_values(t, large_floats<at::BFloat16>(), seed, 2);
-		break;
-	default:
-		break;
+	switch (s) {
+	case at::kFloat: f(float()); return true;
+	case at::kDouble: f(double()); return true;
+	case at::kHalf: f(at::Half()); return true;
+	case at::kBFloat16: f(at::BFloat16()); return true;
+	default: return false;
 	}
 }
 
-void put_wide(at::Tensor &t, uint64_t seed)
+template <typename F> bool with_integer(at::ScalarType s, F f)
 {
-	switch (t.scalar_type()) {
-	case at::kByte:
-		put_values(t, wide_integers<uint8_t>(), seed, 2);
-		break;
-	case at::kChar:
-		put_values(t, wide_integers<int8_t>(), seed, 2);
-		break;
-	case at::kShort:
-		put_values(t, wide_integers<int16_t>(), seed, 2);
-		break;
-	case at::kInt:
-		put_values(t, wide_integers<int32_t>(), seed, 2);
-		break;
-	case at::kLong:
-		put_values(t, wide_integers<int64_t>(), seed, 2);
-		break;
-	default:
-		break;
+	switch (s) {
+	case at::kByte: f(uint8_t()); return true;
+	case at::kChar: f(int8_t()); return true;
+	case at::kShort: f(int16_t()); return true;
+	case at::kInt: f(int32_t()); return true;
+	case at::kLong: f(int64_t()); return true;
+	default: return false;
 	}
+}
+
+// Put values of that kind into a tensor that takes them.
+void put_kind(at::Tensor &t, ctt_values values, uint64_t seed)
+{
+	if (values == CTT_VALUES_WIDE) {
+		with_integer(t.scalar_type(), [&](auto x) {
+			put_values(t, wide_integers<decltype(x)>(), seed, 2);
+		});
+		return;
+	}
+	with_float(t.scalar_type(), [&](auto x) {
+		using T = decltype(x);
+
+		if (values == CTT_VALUES_SPECIAL)
+			put_values(t, special_floats<T>(), seed, 3);
+		else if (values == CTT_VALUES_SPARSE)
+			put_sparse<T>(t, seed);
+		else
+			put_values(t, large_floats<T>(), seed, 2);
+	});
 }
 
 bool takes_values(const at::Tensor &t, ctt_values values)
 {
 	const at::ScalarType s = t.scalar_type();
-	const bool real = s == at::kFloat || s == at::kDouble ||
-			  s == at::kHalf || s == at::kBFloat16;
 
 	if (values == CTT_VALUES_SPECIAL || values == CTT_VALUES_SPARSE ||
 	    values == CTT_VALUES_LARGE)
-		return real;
+		return with_float(s, [](auto) {});
 	if (values == CTT_VALUES_OTHER)
 		return at::isFloatingType(s) || at::isComplexType(s);
 	if (values == CTT_VALUES_REVERSED)
 		return true;
 	if (values == CTT_VALUES_WIDE)
-		return at::isIntegralType(s, false) && s <= at::kLong;
+		return with_integer(s, [](auto) {});
 	return false;
 }
 
@@ -307,14 +272,8 @@ at::Tensor values_of(const at::Tensor &src, const ctt_lay &lay, bool *applied)
 		v = v.flatten().flip(0).mul(0.5).view(v.sizes());
 	else if (lay.values == CTT_VALUES_REVERSED)
 		v = v.flatten().flip(0).view(v.sizes());
-	else if (lay.values == CTT_VALUES_SPECIAL)
-		put_specials(v, lay.seed);
-	else if (lay.values == CTT_VALUES_SPARSE)
-		put_sparse_of(v, lay.seed);
-	else if (lay.values == CTT_VALUES_LARGE)
-		put_large(v, lay.seed);
 	else
-		put_wide(v, lay.seed);
+		put_kind(v, lay.values, lay.seed);
 	*applied = true;
 	return v;
 }
