@@ -1,17 +1,12 @@
 #include "observe.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "dtype.h"
+#include "share.h"
 #include "xalloc.h"
 
-#define LEAVES_MAX 1024
-/* Memory is not written to and looked at again beyond so many bytes. */
-#define FOLLOW_MAX (256 << 10)
-/* Nor where looking once for each output would come to so many. */
-#define LEAD_MAX (16 * FOLLOW_MAX)
 /* Nor is a call made again when so much time went into that. */
 #define AGAIN_US 50000
 
@@ -23,190 +18,6 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Words by which backends and PyTorch say that something is not there. */
-static enum raised_kind kind_of(const char *type, const char *message)
-{
-	static const char *const oom[] = {
-		"OutOfMemory", "MemoryError", NULL };
-	static const char *const oom_text[] = {
-		"out of memory", "can't allocate memory", NULL };
-	static const char *const absent[] = {
-		"not implemented for", "is not implemented",
-		"Could not run 'aten::",
-		"not currently implemented", "not supported on",
-		"is not supported for", "not yet supported",
-		"is not currently supported", "is not yet implemented",
-		"doesn't support", "does not support", "unsupported", NULL };
-	size_t i;
-
-	for (i = 0; oom[i]; i++)
-		if (strstr(type, oom[i]))
-			return RAISED_OOM;
-	for (i = 0; oom_text[i]; i++)
-		if (strstr(message, oom_text[i]))
-			return RAISED_OOM;
-	if (!strcmp(type, "NotImplementedError"))
-		return RAISED_UNSUPPORTED;
-	for (i = 0; absent[i]; i++)
-		if (strstr(message, absent[i]))
-			return RAISED_UNSUPPORTED;
-	return RAISED_ERROR;
-}
-
-/* Keep the pending Python exception as what this side did. */
-static void catch(struct side *s)
-{
-	PyObject *type, *value, *tb, *str;
-	const char *p;
-
-	PyErr_Fetch(&type, &value, &tb);
-	PyErr_NormalizeException(&type, &value, &tb);
-	str = value ? PyObject_Str(value) : NULL;
-	p = str ? PyUnicode_AsUTF8(str) : NULL;
-	s->raised = true;
-	p = p ? p : "";
-	s->type = xstrdup(type ? ((PyTypeObject *)type)->tp_name : "unknown");
-	s->message = xstrndup(p, strnlen(p, 1000));
-	s->kind = kind_of(s->type, s->message);
-	PyErr_Clear();
-	Py_XDECREF(str);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(tb);
-}
-
-static void raise_text(struct side *s, const char *type, const char *message)
-{
-	s->raised = true;
-	s->type = xstrdup(type);
-	s->message = xstrndup(message, strnlen(message, 1000));
-	s->kind = kind_of(type, message);
-}
-
-static struct leaf *add_leaf(struct side *s)
-{
-	struct leaf *l;
-
-	s->leaf = xgrow(s->leaf, &s->cap, s->n + 1, sizeof(*s->leaf));
-	l = &s->leaf[s->n++];
-	memset(l, 0, sizeof(*l));
-	return l;
-}
-
-static char *hexf(double v)
-{
-	return isnan(v) ? xstrdup("nan") :
-		isinf(v) ? xstrdup(v < 0 ? "-inf" : "inf") :
-		xasprintf("%a", v);
-}
-
-/* A Python value that is no tensor and no container. */
-static void leaf_py(struct leaf *l, PyObject *o)
-{
-	const char *type = Py_TYPE(o)->tp_name;
-	PyObject *str;
-	const char *p;
-	char *re, *im;
-
-	if (PyFloat_Check(o)) {
-		l->py = "float";
-		l->text = hexf(PyFloat_AS_DOUBLE(o));
-		return;
-	}
-	if (PyComplex_Check(o)) {
-		re = hexf(PyComplex_RealAsDouble(o));
-		im = hexf(PyComplex_ImagAsDouble(o));
-		l->py = "complex";
-		l->text = xasprintf("%s,%s", re, im);
-		free(re);
-		free(im);
-		return;
-	}
-	l->py = PyBool_Check(o) ? "bool" : PyLong_Check(o) ? "int" :
-		PyUnicode_Check(o) ? "str" : o == Py_None ? "none" :
-		!strcmp(type, "torch.dtype") ? "dtype" :
-		!strcmp(type, "torch.device") ? "device" : "other";
-	if (!strcmp(l->py, "other")) {
-		/* Its repr may hold an address; its type is what counts. */
-		l->text = xstrdup(type);
-		return;
-	}
-	str = PyObject_Str(o);
-	p = str ? PyUnicode_AsUTF8(str) : NULL;
-	l->text = xstrndup(p ? p : "", p ? strnlen(p, 200) : 0);
-	PyErr_Clear();
-	Py_XDECREF(str);
-}
-
-/* Take a result apart; -1 where a tensor can't be looked at. */
-static int flatten(struct side *s, const struct lab *lab, PyObject *o,
-		   int depth)
-{
-	bool list = PyList_Check(o);
-	PyObject *key, *value;
-	Py_ssize_t i, pos = 0;
-	struct leaf *l;
-
-	if (s->n >= LEAVES_MAX || depth > 16)
-		return 0;
-	if (lab->api->is_tensor(o)) {
-		buf_addch(&s->tree, '*');
-		l = add_leaf(s);
-		l->is_tensor = true;
-		return lab->api->from_py(o, &l->t) ||
-			lab->api->meta(l->t, &l->meta) ? -1 : 0;
-	}
-	if (list || PyTuple_Check(o)) {
-		buf_addch(&s->tree, list ? '[' : '(');
-		for (i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {
-			buf_addstr(&s->tree, i ? "," : "");
-			if (flatten(s, lab, PySequence_Fast_GET_ITEM(o, i),
-				    depth + 1))
-				return -1;
-		}
-		buf_addch(&s->tree, list ? ']' : ')');
-		return 0;
-	}
-	if (PyDict_Check(o)) {
-		buf_addch(&s->tree, '{');
-		while (PyDict_Next(o, &pos, &key, &value))
-			if (flatten(s, lab, value, depth + 1))
-				return -1;
-		buf_addch(&s->tree, '}');
-		return 0;
-	}
-	buf_addch(&s->tree, '.');
-	leaf_py(add_leaf(s), o);
-	return 0;
-}
-
-static int read_leaf(const struct lab *lab, struct leaf *l)
-{
-	if (l->meta.nested)
-		return 0;
-	if (l->meta.layout == CTT_STRIDED || l->meta.layout == CTT_JAGGED) {
-		l->read = !lab->api->read(l->t, &l->bytes, &l->p, &l->n);
-		return l->read ? 0 : -1;
-	}
-	l->nparts = lab->api->parts(l->t, l->parts, l->part_names);
-	if (l->nparts < 0) {
-		l->nparts = 0;
-		return -1;
-	}
-	return 0;
-}
-
-/* Bring the outputs' values to the CPU: a late error comes out here. */
-static int read_all(struct side *s, const struct lab *lab)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->leaf[i].is_tensor && read_leaf(lab, &s->leaf[i]))
-			return -1;
-	return 0;
-}
-
 static void note_change(void *ctx, const struct ctt_change *c)
 {
 	struct side *s = ctx;
@@ -214,133 +25,6 @@ static void note_change(void *ctx, const struct ctt_change *c)
 	s->change = xgrow(s->change, &s->change_cap, s->nchange + 1,
 			  sizeof(*s->change));
 	s->change[s->nchange++] = *c;
-}
-
-/* Which input or earlier output leaf i shares its storage with. */
-static char *alias_of(const struct side *s, size_t i, const struct lab *lab,
-		      const struct call *c)
-{
-	const struct ctt_meta *m = &s->leaf[i].meta;
-	struct ctt_meta in;
-	size_t k;
-
-	if (!s->leaf[i].is_tensor || !m->storage)
-		return xstrdup("");
-	for (k = 0; k < c->n; k++) {
-		if (lab->api->meta(c->tensors[k], &in) ||
-		    in.storage != m->storage)
-			continue;
-		return xasprintf("in%zu%s", k, in.impl == m->impl ? "=" : "");
-	}
-	for (k = 0; k < i; k++)
-		if (s->leaf[k].is_tensor && s->leaf[k].meta.storage ==
-		    m->storage)
-			return xasprintf("out%zu%s", k, s->leaf[k].meta.impl ==
-					 m->impl ? "=" : "");
-	return xstrdup("");
-}
-
-static void note_aliases(struct side *s, const struct lab *lab,
-			 const struct call *c)
-{
-	size_t i;
-
-	s->alias = xcalloc(s->n + 1, sizeof(*s->alias));
-	for (i = 0; i < s->n; i++)
-		s->alias[i] = alias_of(s, i, lab, c);
-}
-
-/* Whether an output is said to share memory. */
-static bool any_shared(const struct side *s)
-{
-	size_t i;
-
-	for (i = 0; s->alias && i < s->n; i++)
-		if (*s->alias[i])
-			return true;
-	return false;
-}
-
-/* Whether a write to the memory below it would show in the leaf. */
-static bool shows_writes(const struct leaf *l)
-{
-	return l->is_tensor && l->read && l->n && !l->meta.nested &&
-		!l->meta.zerotensor && !l->meta.quantized &&
-		l->meta.layout == CTT_STRIDED && l->meta.storage;
-}
-
-/* The outputs in which a write would show: how many, at which leaves. */
-static size_t writable(const struct side *s, ctt *t, size_t *at)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < s->n; i++)
-		if (shows_writes(&s->leaf[i])) {
-			t[n] = s->leaf[i].t;
-			at[n++] = i;
-		}
-	return n;
-}
-
-/* Which of the outputs t, the leaves at, change with the inputs' memory. */
-static void note_follows(struct side *s, const struct lab *lab,
-			 const struct call *c, const ctt *t, const size_t *at,
-			 size_t n)
-{
-	bool *follow = xcalloc(n, sizeof(*follow));
-	size_t i;
-
-	s->followed = !lab->api->copier_follow(c->copier, t, n, follow);
-	s->follows = xcalloc(n, sizeof(*s->follows));
-	for (i = 0; s->followed && i < n; i++)
-		if (follow[i])
-			s->follows[s->nfollows++] = at[i];
-	free(follow);
-}
-
-/* With which of them the inputs' memory changes. */
-static void note_leads(struct side *s, const struct lab *lab,
-		       const struct call *c, const ctt *t, const size_t *at,
-		       size_t n)
-{
-	enum ctt_lead *lead = xcalloc(n, sizeof(*lead));
-	size_t i;
-
-	if (!lab->api->copier_lead(c->copier, t, n, lead)) {
-		s->nlead = s->n;
-		s->leads = xcalloc(s->n, sizeof(*s->leads));
-		for (i = 0; i < n; i++)
-			s->leads[at[i]] = lead[i];
-	}
-	free(lead);
-}
-
-/*
- * Write to the inputs' memory and see which outputs change with it, and the
- * other way round: whether they share it is then no matter of what the device
- * says of its storages.  On a device that makes a view by reading its base
- * anew, or copies on the first write, one of the two may be right alone.
- */
-static void note_shared(struct side *s, const struct lab *lab,
-			const struct call *c)
-{
-	int64_t inputs = lab->api->copier_bytes(c->copier), bytes = inputs;
-	size_t *at, i, n;
-	ctt *t;
-
-	for (i = 0; i < s->n; i++)
-		bytes += (int64_t)s->leaf[i].n;
-	if (!c->n || inputs < 0 || bytes > FOLLOW_MAX)
-		return;
-	t = xcalloc(s->n + 1, sizeof(*t));
-	at = xcalloc(s->n + 1, sizeof(*at));
-	n = writable(s, t, at);
-	if (n)
-		note_follows(s, lab, c, t, at, n);
-	if (s->followed && inputs * (int64_t)n <= LEAD_MAX)
-		note_leads(s, lab, c, t, at, n);
-	free(t);
-	free(at);
 }
 
 static void note_reached(void *ctx, const char *overload, const char *where)
@@ -503,7 +187,7 @@ static int add_written(struct side *s, const struct lab *lab,
 		/* What was recorded may say anything. */
 		if (model->written[i] >= c->n)
 			continue;
-		l = add_leaf(s);
+		l = side_add_leaf(s);
 		buf_addf(&s->tree, ";in%zu", model->written[i]);
 		s->alias = xrealloc(s->alias, (s->n + 1) * sizeof(*s->alias));
 		s->alias[s->n - 1] = xstrdup("");
@@ -514,7 +198,7 @@ static int add_written(struct side *s, const struct lab *lab,
 			l->t = NULL;
 		Py_DECREF((PyObject *)obj);
 		if (!l->t || lab->api->meta(l->t, &l->meta) ||
-		    read_leaf(lab, l))
+		    side_read_leaf(lab, l))
 			return -1;
 	}
 	return 0;
@@ -538,86 +222,27 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 	count_versions(s, lab, c);
 	if (!ret || (o && !lab->unsynced && adapter_sync(&lab->adapter))) {
 		s->t_us = now_us() - t0;
-		catch(s);
+		side_catch(s);
 		Py_XDECREF(ret);
 		return;
 	}
-	if (flatten(s, lab, ret, 0) || read_all(s, lab))
-		raise_text(s, lab->api->error_type(), lab->api->error());
+	if (side_flatten(s, lab, ret) || side_read(s, lab))
+		side_raise(s, lab->api->error_type(), lab->api->error());
 	s->t_us = now_us() - t0;
 	if (!s->raised)
-		note_aliases(s, lab, c);
+		share_note_aliases(s, lab, c);
 	Py_DECREF(ret);
 	if (lab->api->copier_changes(c->copier, note_change, s) && !s->raised)
-		raise_text(s, lab->api->error_type(), lab->api->error());
-	if (o && s == &o->dev && !s->raised && (o->prove || any_shared(s) ||
-						any_shared(model)))
-		note_shared(s, lab, c);
+		side_raise(s, lab->api->error_type(), lab->api->error());
+	if (o && s == &o->dev && !s->raised && (o->prove || share_any(s) ||
+						share_any(model)))
+		share_note(s, lab, c);
 	if (s->nchange)
 		qsort(s->change, s->nchange, sizeof(*s->change), by_input);
 	if (!model)
 		note_written(s, lab, c);
 	if (!s->raised && add_written(s, lab, c, model ? model : s))
-		raise_text(s, lab->api->error_type(), lab->api->error());
-}
-
-static bool same_part(const struct lab *lab, ctt a, ctt b)
-{
-	struct ctt_meta x, y;
-	const void *p, *q;
-	ctt ca = NULL, cb = NULL;
-	size_t n, m;
-	bool same = false;
-
-	if (lab->api->meta(a, &x) || lab->api->meta(b, &y) ||
-	    x.scalar_type != y.scalar_type || x.ndim != y.ndim ||
-	    memcmp(x.sizes, y.sizes, sizeof(*x.sizes) * (size_t)x.ndim))
-		return false;
-	if (!lab->api->read(a, &ca, &p, &n) && !lab->api->read(b, &cb, &q, &m))
-		same = n == m && (n == 0 || !memcmp(p, q, n));
-	if (ca)
-		lab->api->free(ca);
-	if (cb)
-		lab->api->free(cb);
-	return same;
-}
-
-static bool same_leaf(const struct lab *lab, const struct leaf *a,
-		      const struct leaf *b)
-{
-	int i;
-
-	if (a->is_tensor != b->is_tensor)
-		return false;
-	if (!a->is_tensor)
-		return !strcmp(a->py, b->py) && !strcmp(a->text, b->text);
-	if (a->meta.scalar_type != b->meta.scalar_type ||
-	    a->meta.ndim != b->meta.ndim || a->meta.layout != b->meta.layout ||
-	    memcmp(a->meta.sizes, b->meta.sizes,
-		   sizeof(*a->meta.sizes) * (size_t)a->meta.ndim) ||
-	    a->nparts != b->nparts)
-		return false;
-	for (i = 0; i < a->nparts; i++)
-		if (!same_part(lab, a->parts[i], b->parts[i]))
-			return false;
-	if (a->nparts)
-		return true;
-	return a->read && b->read && a->n == b->n &&
-		(a->n == 0 || !memcmp(a->p, b->p, a->n));
-}
-
-static bool same_sides(const struct lab *lab, const struct side *a,
-		       const struct side *b)
-{
-	size_t i;
-
-	if (a->raised || b->raised || a->n != b->n ||
-	    strcmp(a->tree.p, b->tree.p))
-		return false;
-	for (i = 0; i < a->n; i++)
-		if (!same_leaf(lab, &a->leaf[i], &b->leaf[i]))
-			return false;
-	return true;
+		side_raise(s, lab->api->error_type(), lab->api->error());
 }
 
 /* Some generators take no more than 63 bits. */
@@ -637,7 +262,7 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 		if (e->code != EX_OK_)
 			return -1;
 		o->ref.present = true;
-		raise_text(&o->ref, "set-up", e->msg);
+		side_raise(&o->ref, "set-up", e->msg);
 		return 0;
 	}
 	lab->api->seed("cpu", seed_of(how));
@@ -699,7 +324,7 @@ static int run_dev(struct observation *o, struct side *s,
 		if (e->code != EX_OK_)
 			return -1;
 		s->present = true;
-		raise_text(s, lab->api->error_type(), e->msg);
+		side_raise(s, lab->api->error_type(), e->msg);
 		settle(lab);
 		return 0;
 	}
@@ -759,36 +384,6 @@ static void run_np(struct observation *o, const struct lab *lab,
 	}
 	PyErr_Clear();
 	Py_XDECREF(fn);
-}
-
-void side_release(struct side *s, const struct lab *lab)
-{
-	size_t i;
-	int k;
-
-	for (i = 0; i < s->n; i++) {
-		struct leaf *l = &s->leaf[i];
-
-		for (k = 0; k < l->nparts; k++)
-			lab->api->free(l->parts[k]);
-		if (l->bytes)
-			lab->api->free(l->bytes);
-		if (l->t)
-			lab->api->free(l->t);
-		free(l->text);
-		if (s->alias)
-			free(s->alias[i]);
-	}
-	free(s->alias);
-	free(s->moved);
-	free(s->follows);
-	free(s->leads);
-	free(s->written);
-	free(s->leaf);
-	free(s->change);
-	free(s->type);
-	free(s->message);
-	buf_release(&s->tree);
 }
 
 /* The call on copies for a device, for what it leaves behind alone. */
@@ -857,7 +452,7 @@ static int once_more(struct observation *o, struct side *again,
 	if (run_dev(o, again, lab, fn, args, kwargs, how, e))
 		return -1;
 	*same = o->dev.raised ? again->raised :
-		same_sides(lab, &o->dev, again);
+		side_same(lab, &o->dev, again);
 	return 0;
 }
 
@@ -941,7 +536,7 @@ static bool recall_ref(struct observation *o, const struct how *how)
 	if (r->ref(r->ctx, o))
 		return true;
 	if (r->alone)
-		raise_text(&o->ref, "set-up", "no result was recorded");
+		side_raise(&o->ref, "set-up", "no result was recorded");
 	return r->alone;
 }
 
@@ -970,7 +565,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    run_again(o, lab, fn, args, kwargs, how, e))
 		return -1;
 	forgive_turned(&o->dev, &o->ref);
-	o->same = !how->no_values && same_sides(lab, &o->ref, &o->dev);
+	o->same = !how->no_values && side_same(lab, &o->ref, &o->dev);
 	if (!o->same && !o->dev.raised)
 		observe_others(o, lab, fn, args, kwargs, how);
 	return 0;

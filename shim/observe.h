@@ -7,51 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "buf.h"
-#include "lab.h"
-
-/* One value of a result: a tensor, or a Python object as text. */
-struct leaf {
-	bool is_tensor;
-	ctt t;
-	struct ctt_meta meta;		/* of t */
-	bool read;			/* its elements are at p */
-	ctt bytes;			/* owns p, or NULL: p is borrowed */
-	const void *p;
-	size_t n;
-	ctt parts[3];			/* of a sparse tensor */
-	const char *part_names[3];
-	int nparts;
-	const char *py;			/* "int", "float", …; static */
-	char *text;
-};
-
-enum raised_kind { RAISED_ERROR, RAISED_UNSUPPORTED, RAISED_OOM };
-
-struct side {
-	bool present;			/* it was run at all */
-	bool raised;
-	enum raised_kind kind;
-	char *type, *message;
-	struct leaf *leaf;
-	size_t n, cap;
-	struct buf tree;
-	int64_t t_us;
-	/* Inputs that changed, and bytes outside of views that did. */
-	struct ctt_change *change;
-	size_t nchange, change_cap;
-	uint64_t turned;		/* inputs with another geometry since */
-	size_t *written;	/* inputs that are results, unreturned */
-	size_t nwritten, written_cap;
-	uint32_t *moved;	/* per input: its version counter's steps */
-	size_t nmoved;
-	char **alias;		/* per leaf: "in0", "in0=", "out1", "" */
-	size_t *follows;	/* outputs that a write to inputs changes */
-	size_t nfollows;
-	bool followed;			/* that was looked at */
-	enum ctt_lead *leads;	/* of the first nlead; NULL: not looked at */
-	size_t nlead;
-};
+#include "side.h"
 
 /* An overload that was reached, and what served it. */
 struct reached { char *overload; const char *where; };
@@ -120,7 +76,8 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 void observe_others(struct observation *o, const struct lab *lab,
 		    PyObject *fn, PyObject *args, PyObject *kwargs,
 		    const struct how *how);
-void side_release(struct side *s, const struct lab *lab);
+
+/* Free what o holds; o itself is the caller's. */
 void observation_release(struct observation *o, const struct lab *lab);
 
 #endif
