@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "dtype.h"
+#include "inputs.h"
 #include "share.h"
 #include "xalloc.h"
 
@@ -55,155 +56,6 @@ static PyObject *invoke(const struct lab *lab, PyObject *fn,
 	return ret;
 }
 
-/* The version counters of the inputs, into s->moved. */
-static void note_versions(struct side *s, const struct lab *lab,
-			  const struct call *c)
-{
-	struct ctt_meta m;
-	size_t i;
-
-	s->moved = xcalloc(c->n + 1, sizeof(*s->moved));
-	s->nmoved = c->n;
-	for (i = 0; i < c->n; i++)
-		if (!lab->api->meta(c->tensors[i], &m))
-			s->moved[i] = m.version;
-}
-
-/* Make s->moved the steps that the counters went since. */
-static void count_versions(struct side *s, const struct lab *lab,
-			   const struct call *c)
-{
-	struct ctt_meta m;
-	size_t i;
-
-	for (i = 0; i < c->n; i++)
-		s->moved[i] = lab->api->meta(c->tensors[i], &m) ? 0 :
-			m.version - s->moved[i];
-}
-
-/* Inputs that the call gave other sizes or strides, as transpose_() does. */
-static void note_turned(struct side *s, const struct lab *lab,
-			const struct call *c)
-{
-	struct ctt_meta now;
-	size_t i;
-
-	for (i = 0; i < c->n && i < 64; i++) {
-		const struct ctt_meta *was = &c->originals[i];
-		size_t len = sizeof(*was->sizes) * (size_t)was->ndim;
-
-		if (!lab->api->meta(c->tensors[i], &now) &&
-		    (now.ndim != was->ndim || now.offset != was->offset ||
-		     memcmp(now.sizes, was->sizes, len) ||
-		     memcmp(now.strides, was->strides, len)))
-			s->turned |= UINT64_C(1) << i;
-	}
-}
-
-static bool has_changed(const struct side *s, int input)
-{
-	size_t i;
-
-	for (i = 0; i < s->nchange; i++)
-		if (s->change[i].inside && s->change[i].input == input)
-			return true;
-	return false;
-}
-
-/*
- * A tensor without storage is compared in its logical order, which a call that
- * turns it changes without a write: there the reference's bytes decide.
- */
-static void forgive_turned(struct side *dev, const struct side *ref)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < dev->nchange; i++) {
-		const struct ctt_change *c = &dev->change[i];
-
-		if (!c->whole || c->input < 0 || c->input >= 64 ||
-		    !(ref->turned >> c->input & 1) ||
-		    has_changed(ref, c->input))
-			dev->change[n++] = *c;
-	}
-	dev->nchange = n;
-}
-
-/* By input and place: storages come in no order that lasts. */
-static int by_input(const void *a, const void *b)
-{
-	const struct ctt_change *x = a, *y = b;
-
-	return x->input != y->input ? (x->input > y->input) -
-		(x->input < y->input) : (x->at > y->at) - (x->at < y->at);
-}
-
-static bool is_output(const struct side *s, const void *impl)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->leaf[i].is_tensor && s->leaf[i].meta.impl == impl)
-			return true;
-	return false;
-}
-
-/* The inputs that the reference wrote to and does not return. */
-static void note_written(struct side *s, const struct lab *lab,
-			 const struct call *c)
-{
-	struct ctt_meta m;
-	size_t i, k;
-
-	for (i = 0; i < s->nchange; i++) {
-		size_t in = (size_t)s->change[i].input;
-
-		for (k = 0; k < s->nwritten; k++)
-			if (s->written[k] == in)
-				break;
-		if (!s->change[i].inside || k < s->nwritten || in >= c->n ||
-		    lab->api->meta(c->tensors[in], &m) ||
-		    is_output(s, m.impl))
-			continue;
-		s->written = xgrow(s->written, &s->written_cap,
-				   s->nwritten + 1, sizeof(*s->written));
-		s->written[s->nwritten++] = in;
-	}
-}
-
-/*
- * What was written to an input is a result too, returned or not: running
- * statistics, a buffer.  model says which inputs.  -1: one can't be read.
- */
-static int add_written(struct side *s, const struct lab *lab,
-		       const struct call *c, const struct side *model)
-{
-	size_t i;
-
-	for (i = 0; i < model->nwritten; i++) {
-		struct leaf *l;
-		void *obj;
-
-		/* What was recorded may say anything. */
-		if (model->written[i] >= c->n)
-			continue;
-		l = side_add_leaf(s);
-		buf_addf(&s->tree, ";in%zu", model->written[i]);
-		s->alias = xrealloc(s->alias, (s->n + 1) * sizeof(*s->alias));
-		s->alias[s->n - 1] = xstrdup("");
-		l->is_tensor = true;
-		if (lab->api->to_py(c->tensors[model->written[i]], &obj))
-			return -1;
-		if (lab->api->from_py(obj, &l->t))
-			l->t = NULL;
-		Py_DECREF((PyObject *)obj);
-		if (!l->t || lab->api->meta(l->t, &l->meta) ||
-		    side_read_leaf(lab, l))
-			return -1;
-	}
-	return 0;
-}
-
 /*
  * Make the call and look at what came of it; o: on the device; model: the
  * reference's side, where this is another.
@@ -215,11 +67,11 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 	PyObject *ret;
 	int64_t t0;
 
-	note_versions(s, lab, c);
+	inputs_mark(s, lab, c);
 	t0 = now_us();
 	ret = invoke(lab, fn, c, o);
 	s->present = true;
-	count_versions(s, lab, c);
+	inputs_count(s, lab, c);
 	if (!ret || (o && !lab->unsynced && adapter_sync(&lab->adapter))) {
 		s->t_us = now_us() - t0;
 		side_catch(s);
@@ -237,11 +89,10 @@ static void run(struct side *s, const struct lab *lab, PyObject *fn,
 	if (o && s == &o->dev && !s->raised && (o->prove || share_any(s) ||
 						share_any(model)))
 		share_note(s, lab, c);
-	if (s->nchange)
-		qsort(s->change, s->nchange, sizeof(*s->change), by_input);
+	inputs_sort_changes(s);
 	if (!model)
-		note_written(s, lab, c);
-	if (!s->raised && add_written(s, lab, c, model ? model : s))
+		inputs_note_written(s, lab, c);
+	if (!s->raised && inputs_add_written(s, lab, c, model ? model : s))
 		side_raise(s, lab->api->error_type(), lab->api->error());
 }
 
@@ -268,7 +119,7 @@ static int run_ref(struct observation *o, const struct lab *lab, PyObject *fn,
 	lab->api->seed("cpu", seed_of(how));
 	lab->api->rng_mark("cpu");
 	run(&o->ref, lab, fn, &c, NULL, NULL);
-	note_turned(&o->ref, lab, &c);
+	inputs_note_turned(&o->ref, lab, &c);
 	o->random = how->random ||
 		(!how->fixed && lab->api->rng_moved("cpu") != 0);
 	call_release(&c, lab->api);
@@ -564,7 +415,7 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	if (how->calls > 1 && !o->random &&
 	    run_again(o, lab, fn, args, kwargs, how, e))
 		return -1;
-	forgive_turned(&o->dev, &o->ref);
+	inputs_forgive_turned(&o->dev, &o->ref);
 	o->same = !how->no_values && side_same(lab, &o->ref, &o->dev);
 	if (!o->same && !o->dev.raised)
 		observe_others(o, lab, fn, args, kwargs, how);
