@@ -243,7 +243,7 @@ test: all units ## build and run every test; last line "N passed, N failed"
 
 check: test ## the same
 
-check-san: all ## C tests and light tools under ASan and UBSan
+check-san: all units ## C tests and light tools under ASan and UBSan
 	+$(Q)$(MAKE) --no-print-directory SAN=address,undefined check-san-run
 
 .PHONY: check-san-run

@@ -374,7 +374,7 @@ earlier()
 
 # What a worker on another host has to know.
 remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
-	CTS_RESULTS OMP_NUM_THREADS MKL_NUM_THREADS CORPUS GOLDEN)
+	CTS_RESULTS CTS_ROOT OMP_NUM_THREADS MKL_NUM_THREADS CORPUS GOLDEN)
 
 # execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
