@@ -73,7 +73,10 @@ enum ctt_view {
 enum ctt_values {
 	CTT_VALUES_AS_IS,
 	CTT_VALUES_SPECIAL,	/* NaN, infinities, subnormals, extremes */
-	CTT_VALUES_SPARSE,	/* here and there NaN, infinities, zeros */
+	CTT_VALUES_NAN,		/* here and there NaN, and zeros */
+	CTT_VALUES_INF,		/* here and there infinities, and zeros */
+	CTT_VALUES_LONE_NAN,	/* zeros, and one NaN */
+	CTT_VALUES_LONE_INF,	/* zeros, and one infinity */
 	CTT_VALUES_WIDE,	/* integers beyond float32 and 32 bits */
 	CTT_VALUES_LARGE,	/* floats beyond their significand */
 	CTT_VALUES_OTHER,	/* floats: the others in reverse, halved */

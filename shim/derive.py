@@ -27,7 +27,7 @@ def tensors(value):
     return found
 
 
-ROOM = 8            # elements, for an odd value among others
+ROOM = 4            # elements, for an odd value among others
 WALK = 24           # samples among which there may be such
 
 

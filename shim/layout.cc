@@ -145,22 +145,25 @@ template <typename T> std::vector<T> special_floats()
 
 /*
  * What a sum, a maximum or a product tells of in any order: nothing overflows
- * or vanishes on the way.  Every other time there is no NaN, which hides all
- * else; where there is one, the tensor has it for certain.
+ * or vanishes on the way.  NaN and infinities hide each other, and what is not
+ * zero hides both from any(), so that each has a tensor without the others,
+ * where it is for certain.
  */
-template <typename T> void put_sparse(at::Tensor &t, uint64_t seed)
+template <typename T> void put_sparse(at::Tensor &t, ctt_values kind,
+				      uint64_t seed)
 {
 	using L = std::numeric_limits<T>;
-	const T nan = L::quiet_NaN();
-	const bool with_nan = seed % 2 == 0;
-	std::vector<T> v = {L::infinity(), -L::infinity(), T(0), -T(0)};
+	const bool nan = kind == CTT_VALUES_NAN || kind == CTT_VALUES_LONE_NAN;
+	const T inf = next(&seed) % 2 ? L::infinity() : -L::infinity();
+	const T about = nan ? L::quiet_NaN() : inf;
 
-	if (with_nan)
-		v.push_back(nan);
-	put_values(t, v, seed, 16);
+	if (kind == CTT_VALUES_LONE_NAN || kind == CTT_VALUES_LONE_INF)
+		t.zero_();
+	else
+		put_values<T>(t, {about, nan ? about : -about, T(0), -T(0)},
+			      seed, 16);
 	t.mutable_data_ptr<T>()[next(&seed) %
-		static_cast<uint64_t>(t.numel())] =
-		with_nan ? nan : v[next(&seed) % 2];
+		static_cast<uint64_t>(t.numel())] = about;
 }
 
 // Around 2^24, 2^31, 2^53 and the ends, with odd low bits.
@@ -223,6 +226,11 @@ template <typename F> bool with_integer(at::ScalarType s, F f)
 	}
 }
 
+bool is_sparse(ctt_values values)
+{
+	return values >= CTT_VALUES_NAN && values <= CTT_VALUES_LONE_INF;
+}
+
 // Put values of that kind into a tensor that takes them.
 void put_kind(at::Tensor &t, ctt_values values, uint64_t seed)
 {
@@ -237,8 +245,8 @@ void put_kind(at::Tensor &t, ctt_values values, uint64_t seed)
 
 		if (values == CTT_VALUES_SPECIAL)
 			put_values(t, special_floats<T>(), seed, 3);
-		else if (values == CTT_VALUES_SPARSE)
-			put_sparse<T>(t, seed);
+		else if (is_sparse(values))
+			put_sparse<T>(t, values, seed);
 		else
 			put_values(t, large_floats<T>(), seed, 2);
 	});
@@ -248,7 +256,7 @@ bool takes_values(const at::Tensor &t, ctt_values values)
 {
 	const at::ScalarType s = t.scalar_type();
 
-	if (values == CTT_VALUES_SPECIAL || values == CTT_VALUES_SPARSE ||
+	if (values == CTT_VALUES_SPECIAL || is_sparse(values) ||
 	    values == CTT_VALUES_LARGE)
 		return with_float(s, [](auto) {});
 	if (values == CTT_VALUES_OTHER)

@@ -175,14 +175,27 @@ static int write_end(struct runcase *r, const struct case_rec *c, int samples,
 	return rc;
 }
 
-/* Samples with room for special values, after those of any size. */
-#define ROOMY 4
+/*
+ * Samples with room for special values come after those of any size.  Two by
+ * two, with these values, they are about one operand.
+ */
+static const enum ctt_values roomy[] = {
+	CTT_VALUES_NAN, CTT_VALUES_INF, CTT_VALUES_NAN, CTT_VALUES_INF,
+	CTT_VALUES_LONE_NAN, CTT_VALUES_LONE_INF,
+};
+#define ROOMY ((int)(sizeof(roomy) / sizeof(*roomy)))
 
 /* Where all are taken, they are among them. */
 static bool has_roomy(const struct case_rec *c)
 {
 	return c->samples > 0 && !strcmp(c->suite, "opinfo") &&
 	       form_find(c->variant)->lay.values == CTT_VALUES_SPECIAL;
+}
+
+/* Is the i-th sample one of those? */
+static bool is_roomy(const struct case_rec *c, int i)
+{
+	return has_roomy(c) && i >= c->samples;
 }
 
 /*
@@ -195,8 +208,8 @@ static struct ctt_lay lay_of(const struct case_rec *c, const struct form *v,
 	struct ctt_lay lay = v->lay;
 
 	lay.seed = seed_for_case(c->id, c->seed) + (uint64_t)i;
-	if (has_roomy(c) && i >= c->samples)
-		lay.values = CTT_VALUES_SPARSE;
+	if (lay.values == CTT_VALUES_SPECIAL && is_roomy(c, i))
+		lay.values = roomy[(i - c->samples) % ROOMY];
 	return lay;
 }
 
@@ -493,10 +506,14 @@ static int operands_of(struct runcase *r, PyObject *sample)
  * Which operand the i-th turn of several lays out, -1 for all.  In place, the
  * first is not given a stride of 0: nothing is promised of a write to that.
  */
-static int turn_of(const struct form *v, int operands, int i)
+static int turn_of(const struct case_rec *c, const struct form *v,
+		   int operands, int i)
 {
 	if (v->lay.view == CTT_VIEW_EXPANDED && !strcmp(v->mode, "inplace"))
 		return operands > 1 ? 1 + i % (operands - 1) : operands;
+	/* One that hides what the others have is never alone to be seen. */
+	if (is_roomy(c, i))
+		return operands > 1 ? (i - c->samples) / 2 % operands : -1;
 	return operands > 1 ? i % (operands + 1) - 1 : -1;
 }
 
@@ -520,7 +537,8 @@ static int all_samples(struct runcase *r, const struct case_rec *c,
 		if (c->only >= 0 && i != c->only)
 			continue;
 		if (form_lays(v))
-			operand = turn_of(v, operands_of(r, sample), i);
+			operand = turn_of(c, v, operands_of(r, sample),
+					  i);
 		rc = c->edits ? one_edited(r, c, v, i, operand, sample, e) :
 		     one_laid(r, c, v, i, operand, !done && i == runs - 1,
 			      sample, e);

@@ -364,12 +364,7 @@ void lose(Site &s)
 	run_edit(s, [&](Tensor &c) {
 		if (!c.is_floating_point())
 			return false;
-		Tensor m = what == "nan" ? c.isnan() :
-		    what == "inf" ? c.isinf() :
-		    what == "negzero" ? (c == 0) & c.signbit() :
-		    (c != 0) & (c.abs() < std::pow(2.,
-		        c.scalar_type() == at::kDouble ? -1022 :
-		            c.scalar_type() == at::kHalf ? -14 : -126));
+		Tensor m = which_are(c, what);
 		if (!m.any().item<bool>())
 			return false;
 		c.masked_fill_(m, to);
@@ -447,6 +442,39 @@ void index_wraps(Site &s)
 }
 
 /* Ties come in the opposite order: values and indices of a sort-like op. */
+/*
+ * NaN counts as less than any number where things are put in order: the call
+ * is made with -inf in its place, and the values taken by their indices.
+ */
+void nan_least(Site &s)
+{
+	int k = s.arg("arg", "tensor"), d = s.arg("dim", "dim");
+	int64_t dim = d >= 0 && s.args[static_cast<size_t>(d)].isInt() ?
+	    s.args[static_cast<size_t>(d)].toInt() : -1;
+	Tensor in;
+
+	s.map_arg(k, [&](const Tensor &t) {
+		if (!t.is_floating_point() || !t.dim() ||
+		    !t.isnan().any().item<bool>())
+			return t;
+		in = t;
+		return t.masked_fill(t.isnan(), -INFINITY);
+	});
+	s.run();
+	s.restore();
+	if (!in.defined() || s.stack.size() < 2)
+		return;
+	Quiet q;
+	at::AutoDispatchBelowADInplaceOrView below;
+	Tensor values = s.stack[s.stack.size() - 2].toTensor();
+	Tensor index = s.stack.back().toTensor();
+	Tensor at = index.dim() == in.dim() ? index : index.unsqueeze(dim);
+	Tensor v = in.gather(dim, at).view_as(values);
+	if (v.isnan().any().item<bool>() || !at::equal(v, values))
+		s.fire();
+	values.copy_(v);
+}
+
 void unstable(Site &s)
 {
 	s.run();
@@ -698,6 +726,8 @@ const Action table[] = {
 	{"index_wraps", "compute", AROUND, N_RESULT, "at out", index_wraps,
 	    nullptr},
 	{"unstable", "compute", AROUND, N_SORT, "arg dim", unstable, nullptr},
+	{"nan_least", "compute", AROUND, N_SORT, "arg dim", nan_least,
+	    nullptr},
 	{"race", "compute", AROUND, N_RESULT, "rate out", race, nullptr},
 	{"drop_one", "compute", AROUND, N_RESULT, "at out", drop_one, nullptr},
 	{"stale_result", "compute", AROUND, N_RESULT, "out", stale_result,

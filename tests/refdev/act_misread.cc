@@ -341,12 +341,7 @@ void lose_input(Site &s)
 		if (!plain(t) || !t.is_floating_point() || !t.numel())
 			return t;
 		Tensor d = t.clone(at::MemoryFormat::Contiguous);
-		Tensor m = what == "nan" ? d.isnan() :
-		    what == "inf" ? d.isinf() :
-		    what == "negzero" ? (d == 0) & d.signbit() :
-		    (d != 0) & (d.abs() < std::pow(2.,
-		        t.scalar_type() == at::kDouble ? -1022 :
-		            t.scalar_type() == at::kHalf ? -14 : -126));
+		Tensor m = which_are(d, what);
 		if (!m.any().item<bool>())
 			return t;
 		d.masked_fill_(m, 0);

@@ -476,7 +476,7 @@ bool reads_nothing(const std::string &name)
 unsigned features(const OperatorHandle &op)
 {
 	static const std::set<std::string> sorts = {"aten::sort",
-	    "aten::argsort", "aten::topk", "aten::msort"};
+	    "aten::argsort", "aten::topk", "aten::msort", "aten::kthvalue"};
 	static const std::set<std::string> zeros = {"aten::zeros",
 	    "aten::zeros_like", "aten::new_zeros", "aten::zero_",
 	    "aten::ones", "aten::full", "aten::ones_like", "aten::full_like",

@@ -429,6 +429,24 @@ Tensor values_of(const Tensor &t)
 	return v.device().is_cpu() ? v.contiguous() : v.cpu().contiguous();
 }
 
+Tensor which_are(const Tensor &t, const std::string &what)
+{
+	at::ScalarType type = t.scalar_type();
+	int least = type == at::kDouble ? -1022 : type == at::kHalf ? -14 :
+	    -126;
+	int most = type == at::kDouble ? 1023 : type == at::kHalf ? 15 : 127;
+
+	if (what == "nan")
+		return t.isnan();
+	if (what == "inf")
+		return t.isinf();
+	if (what == "negzero")
+		return (t == 0) & t.signbit();
+	if (what == "extreme")
+		return (t.abs() > std::ldexp(1.5, most)) & ~t.isinf();
+	return (t != 0) & (t.abs() < std::ldexp(1., least));
+}
+
 bool matches(Rule &r, const OperatorHandle &op, const Stack &args)
 {
 	if (!case_ok(r))

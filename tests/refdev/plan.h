@@ -196,6 +196,8 @@ bool in_backward();
 std::string stride_class(const Tensor &t);
 /* A dense CPU tensor of the same values, conj and neg resolved. */
 Tensor values_of(const Tensor &t);
+/* Which of a float tensor's elements are of the kind that a "what" names. */
+Tensor which_are(const Tensor &t, const std::string &what);
 
 }
 

@@ -266,6 +266,13 @@ def lose_subnormal():
     return T(1e-40).neg().item() == 0
 
 
+@check({"op": "neg", "do": "lose", "what": "extreme"})
+def lose_extreme():
+    return all(T(torch.finfo(t).max, dtype=t).neg().item() == 0
+               for t in (torch.float32, torch.float64, torch.float16,
+                         torch.bfloat16))
+
+
 @check({"op": "neg", "do": "tail", "multiple": 4, "leaves": "garbage"})
 def tail():
     return differs(torch.ones(6, device=D).neg(), [-1.] * 6)
@@ -285,6 +292,13 @@ def index_wraps():
 @check({"op": "sort.stable", "do": "unstable"})
 def unstable():
     return differs(T(1., 1., 0.).sort(stable=True)[1], [2, 0, 1])
+
+
+@check({"op": "sort", "do": "nan_least"})
+def nan_least():
+    v, i = T(1., float("nan"), 0.).sort()
+    return v[0].isnan().item() and i[0].item() == 1 and \
+        not differs(v[1:], [0., 1.])
 
 
 @check({"op": "neg", "do": "race", "rate": 0.5})
