@@ -45,8 +45,8 @@ while IFS='|' read -r rule form check ops; do
 		grep -F "\"id\":\"$id\"" all.jsonl >>some.jsonl
 		# Some are made of others.
 		case $op in
-		argsort|msort) op=sort ;;
-		inner) op=dot ;;
+		argsort|msort) op='sort' ;;
+		inner) op='dot' ;;
 		esac
 		printf '{"op":["%s","%s.*"],"case":"%s",%s\n' "$op" "$op" \
 			"$id" "${rule#\{}" >>plan.jsonl
