@@ -190,6 +190,33 @@ case_of rand_like float32 "$(tensor float32 f 1)" "$(tensor float32 f 2)"
 gives 'pass strict' 'random numbers'
 is "$(jq -r '.oracle, (.checks | has("value"))' out | xargs)" \
 	'metadata false' 'are not compared'
+
+# What is drawn may be what was there, on either side: with few elements.
+# drawn N REF DEV [OP [ALIAS [DREW]]]: N elements, the inputs that each changed.
+drawn()
+{
+	local t
+	t="{\"dtype\":\"float32\",\"shape\":[$1],\"strides\":[1],\"offset\":0,"
+	t+='"layout":"strided","device":"cpu","meta":true}'
+	case_of "${4-bernoulli}" float32 "$t" "$t" '' "$t"
+	sed -i "s/\"inputs\"/\"alias\":{\"ref\":[\"${5-in0=}\"],\
+\"dev\":[\"${5-in0=}\"]},\"mutated\":{\"ref\":[$2],\"dev\":[$3]},${6-}&/" in
+}
+drawn 3 0 ''
+gives 'pass strict' 'a device that draws what was there'
+drawn 3 '' 0
+gives 'pass strict' 'a reference that does'
+drawn 40 '' 0
+gives 'pass strict' 'however many elements it has'
+drawn 40 0 ''
+gives fail 'forty that all stay as they were'
+drawn 3 '' 0 bernoulli ''
+gives fail 'an input that is not what is drawn into'
+drawn 3 0 '' add
+gives fail 'an op that draws nothing'
+drawn 3 '' 0 resize_ in0= '"drew":false,'
+gives fail 'an op that leaves elements unwritten'
+
 case_of nn.functional.dropout float32 "$(tensor float32 f 1)" \
 	"$(tensor float32 f 2)" '' '' 'x, training=False'
 gives fail 'but dropout that does nothing is'
