@@ -191,6 +191,15 @@ RUN_VARS := DEVICE LEVEL LEVEL_EXACT LEVEL_RANGE DTYPE OP SUITE CASE MANIFEST \
 	BACKEND_IMPORT OUT JOBS SEED SAMPLES TIMEOUT ISOLATE ADAPTIVE \
 	KNOWN_CRASHES CONFIRM BASELINE WAIVERS HOSTS SHARD REPORT_SKIPS RUN \
 	FROM N CORPUS GOLDEN SAMPLE
+# What was typed is meant as it is: a regex has its $, a folder its #.
+end := endef
+define as_typed
+override define $1 :=
+$(subst $$,$$$$,$(value $1))
+$(end)
+endef
+$(foreach v,$(RUN_VARS),$(if $(filter command line,$(origin $v)),$(eval \
+	$(call as_typed,$v))))
 export $(RUN_VARS)
 export PYTHON
 

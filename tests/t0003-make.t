@@ -26,6 +26,12 @@ ok 'is an interpreter' test -x "$(cat "$T/out")"
 exits 0 'and it has torch' "$(cat "$T/out")" -c 'import importlib.util as u
 assert u.find_spec("torch")'
 
+# A variable reaches the tools as it was typed; these are no regex.
+for op in '(add|mul)(\.|$)(' 'a#b(' '$(shell echo hi)(' 'x\$$, y ('; do
+	exits 2 "OP is '$op'" make -s show-skips DEVICE=cpu OP="$op"
+	ok 'it is that' grep -qF -- "--op '$op'" "$T/err"
+done
+
 # Another flag rebuilds; the same flag twice does not.  Nothing is built here.
 exits 0 'a flag that changed' make -n WERROR= CFLAGS=-O0 "B=$T/b" \
 	"$T/b/libcts.a"
