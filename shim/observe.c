@@ -5,11 +5,10 @@
 #include <time.h>
 #include "dtype.h"
 #include "inputs.h"
+#include "repeat.h"
 #include "share.h"
 #include "xalloc.h"
 
-/* Nor is a call made again when so much time went into that. */
-#define AGAIN_US 50000
 
 static int64_t now_us(void)
 {
@@ -292,57 +291,19 @@ fail:
 	PyErr_Clear();
 }
 
-/* Once more on the device, with nothing changed; *same: with the same bits. */
-static int once_more(struct observation *o, struct side *again,
-		     const struct lab *lab, PyObject *fn, PyObject *args,
-		     PyObject *kwargs, const struct how *how, bool *same,
-		     struct err *e)
-{
-	memset(again, 0, sizeof(*again));
-	buf_init(&again->tree);
-	if (run_dev(o, again, lab, fn, args, kwargs, how, e))
-		return -1;
-	*same = o->dev.raised ? again->raised :
-		side_same(lab, &o->dev, again);
-	return 0;
-}
+/* What run_dev() is to be called with. */
+struct trial {
+	struct observation *o;
+	const struct lab *lab;
+	PyObject *fn, *args, *kwargs;
+	const struct how *how;
+};
 
-/*
- * Again and again, until a call gives other bits or there were enough.  The
- * call that is then judged is the odd one, since a race that is rare is in that
- * one: the new one, unless the first was alone with its bits so far.
- */
-static int run_again(struct observation *o, const struct lab *lab,
-		     PyObject *fn, PyObject *args, PyObject *kwargs,
-		     const struct how *how, struct err *e)
+static int run_trial(void *ctx, struct side *s, struct err *e)
 {
-	int64_t until = now_us() + AGAIN_US;
-	struct side again, third;
-	bool same = true, odd;
-	int i, rc;
+	struct trial *t = ctx;
 
-	for (i = 1;; i++) {
-		rc = once_more(o, &again, lab, fn, args, kwargs, how, &same,
-			       e);
-		if (rc || !same || i + 1 >= how->calls || now_us() > until)
-			break;
-		side_release(&again, lab);
-	}
-	odd = i > 1;
-	if (!rc && !same && !odd) {
-		rc = once_more(o, &third, lab, fn, args, kwargs, how, &odd,
-			       e);
-		side_release(&third, lab);
-	}
-	o->repeated = !rc;
-	o->repeat_same = same;
-	if (!rc && !same && odd) {
-		third = o->dev;
-		o->dev = again;
-		again = third;
-	}
-	side_release(&again, lab);
-	return rc;
+	return run_dev(t->o, s, t->lab, t->fn, t->args, t->kwargs, t->how, e);
 }
 
 /* Has the reference a result that float64 is no better for? */
@@ -395,6 +356,9 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 	    PyObject *args, PyObject *kwargs, const struct how *how,
 	    struct err *e)
 {
+	struct trial trial = { o, lab, fn, args, kwargs, how };
+	struct repeat again = { lab, how->calls, run_trial, &trial };
+
 	memset(o, 0, sizeof(*o));
 	o->prove = how->prove;
 	o->drew = -1;
@@ -412,9 +376,11 @@ int observe(struct observation *o, const struct lab *lab, PyObject *fn,
 		run_others(lab, fn, args, kwargs, how);
 	if (run_dev(o, &o->dev, lab, fn, args, kwargs, how, e))
 		return -1;
-	if (how->calls > 1 && !o->random &&
-	    run_again(o, lab, fn, args, kwargs, how, e))
-		return -1;
+	if (how->calls > 1 && !o->random) {
+		o->repeated = true;
+		if (repeat_calls(&again, &o->dev, &o->repeat_same, e))
+			return -1;
+	}
 	inputs_forgive_turned(&o->dev, &o->ref);
 	o->same = !how->no_values && side_same(lab, &o->ref, &o->dev);
 	if (!o->same && !o->dev.raised)
