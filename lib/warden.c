@@ -14,10 +14,12 @@
 
 #include "case.h"
 #include "crew.h"
+#include "ending.h"
 #include "journal.h"
 #include "json.h"
 #include "jw.h"
 #include "proc.h"
+#include "queue.h"
 #include "rec.h"
 #include "scan.h"
 #include "watch.h"
@@ -25,8 +27,6 @@
 #include "banned.h"
 
 #define AHEAD 32		/* cases given to a worker beyond the present */
-#define QUEUE_ITEMS 128		/* what is read ahead */
-#define QUEUE_BYTES (4u << 20)
 #define LOOK_S 0.1		/* between looks at a running case */
 #define DEAF_S 1.0		/* a worker may outlive its stdout by this */
 #define LINGER_S 10.0		/* and its last case by this */
@@ -50,8 +50,7 @@ struct watchman {
 	struct err bad;			/* what is wrong with the input */
 	bool is_bad;
 
-	struct item *queue;		/* from head on */
-	size_t head, n, cap, bytes;
+	struct queue queue;		/* its first is the case that is due */
 
 	struct crew crew;
 	enum crew_slot active;		/* whose case is at the head */
@@ -87,40 +86,6 @@ static void warn(struct watchman *m, const char *fmt, ...)
 
 /* What a worker is killed for that did nothing wrong. */
 static const char retired[] = "retired";
-
-/* The item that is next to have its result, or NULL. */
-static struct item *first(struct watchman *m)
-{
-	return m->n ? &m->queue[m->head] : NULL;
-}
-
-static struct item *nth(struct watchman *m, size_t i)
-{
-	return &m->queue[m->head + i];
-}
-
-static void push(struct watchman *m, const struct item *it)
-{
-	if (m->head && m->head + m->n == m->cap) {
-		memmove(m->queue, m->queue + m->head,
-			m->n * sizeof(*m->queue));
-		m->head = 0;
-	}
-	m->queue = xgrow(m->queue, &m->cap, m->head + m->n + 1,
-			 sizeof(*m->queue));
-	m->queue[m->head + m->n++] = *it;
-	m->bytes += it->len;
-}
-
-static void pop(struct watchman *m)
-{
-	m->bytes -= first(m)->len;
-	item_release(first(m));
-	m->head++;
-	m->n--;
-	if (!m->n)
-		m->head = 0;
-}
 
 /* Write what a turn brought at once; the wait is not the running case's. */
 static int put_out(struct watchman *m)
@@ -190,10 +155,10 @@ static int pass_on(struct watchman *m)
 {
 	struct item *it;
 
-	while ((it = first(m)) != NULL && !it->is_case) {
+	while ((it = queue_first(&m->queue)) != NULL && !it->is_case) {
 		if (put_line(m, it->line, it->len) < 0)
 			return -1;
-		pop(m);
+		queue_pop(&m->queue);
 	}
 	return 0;
 }
@@ -201,7 +166,7 @@ static int pass_on(struct watchman *m)
 /* The case at the head has its result. */
 static int finish_case(struct watchman *m)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 
 	if (put_held(m) < 0)
 		return -1;
@@ -214,7 +179,7 @@ static int finish_case(struct watchman *m)
 	m->barren = 0;
 	m->wd->cases++;
 	watch_end(&m->watch);
-	pop(m);
+	queue_pop(&m->queue);
 	return pass_on(m);
 }
 
@@ -247,7 +212,7 @@ static bool ours_alone(struct slice kind)
 
 static void begin_case(struct watchman *m, struct member *mb)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 	double limit = it->limit_s > 0 ? it->limit_s :
 		       m->wd->limit_s * it->cost;
 
@@ -264,7 +229,7 @@ static void begin_case(struct watchman *m, struct member *mb)
 
 static int end_case(struct watchman *m, struct member *mb)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 
 	mb->ended++;
 	watch_memory(&m->watch);
@@ -314,7 +279,7 @@ static const char spent_text[] = "\"probe\":\"worker\",\"name\":\"poisoned\",";
 static int one_line(struct watchman *m, struct member *mb, const char *line,
 		    size_t len)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 	struct scan s;
 	bool mine;
 
@@ -375,28 +340,13 @@ static int lines(struct watchman *m, enum crew_slot slot)
 	return 0;
 }
 
-/* Ends that somebody else may have brought about. */
-static bool foreign(const struct member *mb)
-{
-	int sig;
-
-	if (mb->w.end == WORKER_LOST)
-		return true;
-	if (mb->w.end != WORKER_EXITED || mb->doom ||
-	    !WIFSIGNALED(mb->w.status))
-		return false;
-	sig = WTERMSIG(mb->w.status);
-	return sig == SIGKILL || sig == SIGTERM || sig == SIGINT ||
-	       sig == SIGHUP;
-}
-
 /*
  * Should the case at the head have another try?  Where it was not its own
  * fault, as far as can be told, once.
  */
 static bool try_again(struct watchman *m, struct member *mb)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 	bool stuck = mb->doom && (!strcmp(mb->doom, "hang") ||
 				  !strcmp(mb->doom, "timeout"));
 
@@ -405,7 +355,8 @@ static bool try_again(struct watchman *m, struct member *mb)
 	if (stuck && mb->w.forked && !m->fork_proven) {
 		m->fork_doubted = true;
 		it->fresh = true;
-	} else if (!foreign(mb) && !(mb->doom && !strcmp(mb->doom, "crash"))) {
+	} else if (!ending_foreign(mb) &&
+		   !(mb->doom && !strcmp(mb->doom, "crash"))) {
 		return false;
 	}
 	it->tries++;
@@ -414,55 +365,16 @@ static bool try_again(struct watchman *m, struct member *mb)
 	return true;
 }
 
-static const char *const memory_texts[] = {
-	"std::bad_alloc", "MemoryError", "out of memory",
-};
-
-static const char *outcome_of(const struct member *mb)
-{
-	size_t i;
-
-	if (mb->doom)
-		return mb->doom;
-	if (mb->w.end != WORKER_EXITED || !WIFSIGNALED(mb->w.status))
-		return "crash";
-	if (WTERMSIG(mb->w.status) == SIGKILL)
-		return proc_oom_kills() > mb->w.oom_kills ? "oom" : "crash";
-	if (WTERMSIG(mb->w.status) != SIGABRT)
-		return "crash";
-	for (i = 0; i < sizeof(memory_texts) / sizeof(memory_texts[0]); i++)
-		if (memmem(mb->w.tail.p, mb->w.tail.len, memory_texts[i],
-			   strlen(memory_texts[i])))
-			return "oom";
-	return "crash";
-}
-
 /* The case at the head ends here. */
 static int put_death(struct watchman *m, struct member *mb)
 {
-	struct death d = { .outcome = outcome_of(mb) };
+	struct death d = ending_of(mb);
 
-	/* The signal that we used says nothing, and which it was is chance. */
-	if (mb->doom || mb->w.end != WORKER_EXITED)
-		d.signal = SIGKILL;
-	else if (WIFSIGNALED(mb->w.status))
-		d.signal = WTERMSIG(mb->w.status);
-	else
-		d.code = WEXITSTATUS(mb->w.status);
 	d.t_s = m->begun ? watch_elapsed(&m->watch) : 0;
-	journal_death(&m->journal, first(m), &d, &mb->w,
+	journal_death(&m->journal, queue_first(&m->queue), &d, &mb->w,
 		      &m->starts[m->active]);
 	m->wd->deaths++;
 	return finish_case(m);
-}
-
-static void end_text(const struct member *mb, char how[32])
-{
-	if (mb->w.end == WORKER_EXITED)
-		proc_status_text(mb->w.status, how);
-	else
-		snprintf(how, 32, mb->w.end == WORKER_LOST ? "lost" :
-			 "can't be killed");
 }
 
 /* The worker died before it began what it was given. */
@@ -477,7 +389,7 @@ static int died_barren(struct watchman *m, struct member *mb)
 		m->barren = 0;
 		return put_death(m, mb);
 	}
-	end_text(mb, how);
+	ending_text(mb, how);
 	worker_last_line(&mb->w, line);
 	if (mb->w.end == WORKER_EXITED && WIFEXITED(mb->w.status) &&
 	    WEXITSTATUS(mb->w.status) >= EX_BADUSE &&
@@ -492,7 +404,7 @@ static int died_between(struct watchman *m, struct member *mb)
 {
 	char note[CASE_ID_MAX + 64], how[32];
 
-	end_text(mb, how);
+	ending_text(mb, how);
 	if (mb->doom == retired || !strcmp(how, "exit 0"))
 		return 0;
 	snprintf(note, sizeof(note), "%s after '%s'", how,
@@ -517,7 +429,7 @@ static int read_out(struct watchman *m, enum crew_slot slot)
 /* What the death of the worker whose turn it is means for the cases. */
 static int died(struct watchman *m, struct member *mb)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 
 	if (m->begun)
 		return try_again(m, mb) ? 0 : put_death(m, mb);
@@ -540,8 +452,8 @@ static int bury(struct watchman *m, enum crew_slot slot)
 	if (rc == 0)
 		rc = slot == m->active ? died(m, mb) : died_between(m, mb);
 	if (slot == m->active) {
-		for (i = 0; i < m->n; i++)
-			nth(m, i)->fed = false;
+		for (i = 0; i < m->queue.n; i++)
+			queue_nth(&m->queue, i)->fed = false;
 		m->begun = false;
 		journal_drop(&m->journal);
 		watch_end(&m->watch);
@@ -568,8 +480,8 @@ static void hand_out(struct watchman *m, enum crew_slot slot)
 	size_t batch = slot == CREW_SOLO ? 1 : m->wd->batch;
 	struct item *it;
 
-	for (i = 0; i < m->n && ahead < most && !mb->w.feed_ends; i++) {
-		it = nth(m, i);
+	for (i = 0; i < m->queue.n && ahead < most && !mb->w.feed_ends; i++) {
+		it = queue_nth(&m->queue, i);
 		if (!it->is_case)
 			continue;
 		if (it->solo != (slot == CREW_SOLO))
@@ -589,7 +501,7 @@ static void hand_out(struct watchman *m, enum crew_slot slot)
 /* See that the case at the head is somebody's, and others in good time. */
 static int feed(struct watchman *m)
 {
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 	enum crew_slot slot;
 	struct member *mb;
 
@@ -619,9 +531,11 @@ static void dismiss(struct watchman *m)
 	struct member *mb = &m->crew.m[CREW_BATCH];
 	size_t i;
 
-	for (i = 0; i < m->n && !wanted; i++)
-		wanted = nth(m, i)->is_case && !nth(m, i)->solo &&
-			 !nth(m, i)->fed;
+	for (i = 0; i < m->queue.n && !wanted; i++) {
+		const struct item *it = queue_nth(&m->queue, i);
+
+		wanted = it->is_case && !it->solo && !it->fed;
+	}
 	if (!wanted && mb->w.pid && !mb->w.feed_ends)
 		worker_feed_end(&mb->w);
 }
@@ -634,14 +548,14 @@ static int take_in(struct watchman *m)
 
 	if (m->is_bad)
 		return 0;
-	while (m->n < QUEUE_ITEMS && m->bytes < QUEUE_BYTES &&
+	while (!queue_full(&m->queue) &&
 	       (got = intake_next(&m->intake, &it, &e)) > 0) {
 		if (it.is_case) {
 			it.solo |= m->wd->solo;
 			if (m->wd->place)
 				m->wd->place(m->wd->ctx, &it);
 		}
-		push(m, &it);
+		queue_push(&m->queue, &it);
 	}
 	if (got < 0) {		/* what came before it is still run */
 		m->bad = e;
@@ -652,8 +566,7 @@ static int take_in(struct watchman *m)
 
 static bool room(const struct watchman *m)
 {
-	return !m->is_bad && !m->intake.eof && m->n < QUEUE_ITEMS &&
-	       m->bytes < QUEUE_BYTES;
+	return !m->is_bad && !m->intake.eof && !queue_full(&m->queue);
 }
 
 /* Is this member's case, or its end, overdue? */
@@ -664,7 +577,7 @@ static void look(struct watchman *m, enum crew_slot slot, double now)
 		[WATCH_OOM] = "oom",
 	};
 	struct member *mb = &m->crew.m[slot];
-	struct item *it = first(m);
+	struct item *it = queue_first(&m->queue);
 	enum watch_say say;
 
 	if (!mb->w.pid || mb->doom || mb->w.end != WORKER_RUNS)
@@ -756,8 +669,8 @@ static int attend(struct watchman *m, const struct pollfd fds[FD_N])
 	if (!due)
 		return 0;
 	m->looked = now;
-	m->watch.silence_s = m->begun ?
-			     m->wd->silence_s * first(m)->cost : 0;
+	m->watch.silence_s = m->begun ? m->wd->silence_s *
+			     queue_first(&m->queue)->cost : 0;
 	for (i = 0; i < CREW_N; i++)
 		look(m, (enum crew_slot)i, now);
 	return 0;
@@ -765,7 +678,7 @@ static int attend(struct watchman *m, const struct pollfd fds[FD_N])
 
 static bool over(const struct watchman *m)
 {
-	return (m->intake.eof || m->is_bad) && !m->n &&
+	return (m->intake.eof || m->is_bad) && !m->queue.n &&
 	       !m->crew.m[CREW_BATCH].w.pid && !m->crew.m[CREW_SOLO].w.pid;
 }
 
@@ -867,9 +780,7 @@ int warden_run(struct warden *wd, struct err *e)
 		     "running case and are left out", m.garbage);
 	wd->workers = m.crew.started;
 	wd->peak_rss = m.watch.peak_rss;
-	while (m.n)
-		pop(&m);
-	free(m.queue);
+	queue_release(&m.queue);
 	free(m.last_id);
 	free(m.last_run);
 	starts_clear(&m.starts[CREW_BATCH]);
