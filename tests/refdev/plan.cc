@@ -49,24 +49,6 @@ std::vector<std::string> words(const char *const (&v)[N])
 	return std::vector<std::string>(v, v + N);
 }
 
-std::vector<std::string> split(const char *s)
-{
-	std::vector<std::string> v;
-	std::string w;
-
-	for (; *s; s++)
-		if (*s == ' ') {
-			if (!w.empty())
-				v.push_back(w);
-			w.clear();
-		} else {
-			w += *s;
-		}
-	if (!w.empty())
-		v.push_back(w);
-	return v;
-}
-
 bool number(const char *s, double *v)
 {
 	char *end;

@@ -177,6 +177,10 @@ int64_t integer_in(const std::string &key, const cJSON *j, double lo,
     double hi);
 void check_cond(const std::string &key, const Cond &c, const cJSON *j);
 void check_dtypes(const std::vector<std::string> &globs);
+
+/* The words of s, which blanks part. */
+std::vector<std::string> split(const char *s);
+
 void check_param(const char *action, const std::string &key, const cJSON *j);
 /* The rule's ops, and the arguments that it names, are such as there are. */
 void check_schema(const Rule &r);

@@ -83,23 +83,10 @@ const char *const truths[] = {
 	"conj", "neg", "requires_grad", "defined", "host", "wrapped", "none",
 };
 
-std::vector<std::string> split(const char *s)
+/* Those of a table's entry. */
+std::vector<std::string> listed(const char *s)
 {
-	std::vector<std::string> v;
-	std::string w;
-
-	if (s == DTYPE)
-		return dtype_names();
-	for (; *s; s++)
-		if (*s == ' ') {
-			v.push_back(w);
-			w.clear();
-		} else {
-			w += *s;
-		}
-	if (!w.empty())
-		v.push_back(w);
-	return v;
+	return s == DTYPE ? dtype_names() : split(s);
 }
 
 size_t distance(const std::string &a, const std::string &b)
@@ -135,6 +122,24 @@ std::string nearest(const std::string &word,
 	return best;
 }
 
+}
+
+std::vector<std::string> split(const char *s)
+{
+	std::vector<std::string> v;
+	std::string w;
+
+	for (; *s; s++)
+		if (*s == ' ') {
+			if (!w.empty())
+				v.push_back(w);
+			w.clear();
+		} else {
+			w += *s;
+		}
+	if (!w.empty())
+		v.push_back(w);
+	return v;
 }
 
 void bad(const std::string &what)
@@ -203,7 +208,8 @@ void check_cond(const std::string &key, const Cond &c, const cJSON *j)
 			for (auto &o : c.any) {
 				if (o.op != Cond::One::WORD)
 					bad("'" + key + "' is not a word");
-				check_word(key.c_str(), o.word, split(p.words));
+				check_word(key.c_str(), o.word,
+				    listed(p.words));
 			}
 			return;
 		}
@@ -237,7 +243,7 @@ void check_param(const char *action, const std::string &key, const cJSON *j)
 	    p->type == Param::WORD && !cJSON_IsString(j))
 		bad("'" + key + "' is not a string");
 	if (words && cJSON_IsString(j)) {
-		auto known = split(p->words);
+		auto known = listed(p->words);
 		if (std::find(known.begin(), known.end(), j->valuestring) ==
 		    known.end())
 			unknown(key.c_str(), j->valuestring, known);
