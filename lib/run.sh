@@ -379,7 +379,7 @@ remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
 # execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
 {
-	local rc=0 since=$EPOCHREALTIME total block helpers=() job how name
+	local rc=0 since=$EPOCHREALTIME total helpers=() job how name
 	total=$(wc -l <"$2")
 	CTS_RUN=$(realpath "$run")
 	CTS_STREAM=$(realpath "$3")
@@ -398,13 +398,10 @@ execute()
 		"$bin/cts-report" --follow "$total" "$3" >&2 9>&- &
 		helpers+=($!)
 	fi
-	# Cases of one op share what is made for it, so they go in blocks, though
-	# in enough of them for all workers to end at the same time.
-	block=$((total / (10#$jobs * 32)))
-	block=$((block < 1 ? 1 : block > 32 ? 32 : block))
+	# Few cases a block: those that take ten seconds each stand together.
 	# A worker that fails has met the end of the world, not a bad case.
 	# To stop at a lost terminal is for us to say, not for parallel.
-	how=(--will-cite --pipe --round-robin -N "$block" --jobs "$jobs"
+	how=(--will-cite --pipe --round-robin -N 4 --jobs "$jobs"
 		--halt "now,fail=1" --joblog "$run/joblog.tsv")
 	if [ -z "${HOSTS-}" ]; then
 		(
