@@ -112,7 +112,8 @@ static void sort_lines(struct budgets *b)
 	const cJSON *line;
 
 	cJSON_ArrayForEach(line, b->table) {
-		bool ops = cJSON_HasObjectItem(line, "ops");
+		const cJSON *ops = cJSON_GetObjectItemCaseSensitive(line,
+								    "ops");
 
 		if (text(line, "class") && text(line, "mode") && !ops)
 			lines_add(&b->classes, line);

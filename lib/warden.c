@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "warden.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -91,20 +90,11 @@ static const char retired[] = "retired";
 static int put_out(struct watchman *m)
 {
 	double before = proc_now();
-	size_t done = 0;
-	ssize_t n;
 
 	if (!m->out.len)
 		return 0;
-	while (done < m->out.len) {
-		n = write(m->wd->out, m->out.p + done, m->out.len - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(m->e, errno, "cannot write");
-		done += (size_t)n;
-	}
-	buf_reset(&m->out);
+	if (rec_flush(m->wd->out, &m->out, m->e) < 0)
+		return -1;
 	watch_pause(&m->watch, proc_now() - before);
 	return 0;
 }

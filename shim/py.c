@@ -118,15 +118,20 @@ void py_importing(void)
 	PyGC_Disable();
 }
 
-void py_imported(void)
+void py_gc(const char *what)
 {
 	struct err ignored;
-	PyObject *freeze = py_attr("gc", "freeze", &ignored);
-	PyObject *ret = freeze ? PyObject_CallNoArgs(freeze) : NULL;
+	PyObject *fn = py_attr("gc", what, &ignored);
+	PyObject *ret = fn ? PyObject_CallNoArgs(fn) : NULL;
 
 	PyErr_Clear();
 	Py_XDECREF(ret);
-	Py_XDECREF(freeze);
+	Py_XDECREF(fn);
+}
+
+void py_imported(void)
+{
+	py_gc("freeze");
 	PyGC_Enable();
 }
 

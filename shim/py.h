@@ -26,6 +26,9 @@ int py_error(struct err *e, int code, const char *only);
 /* Put a folder at the front of sys.path. */
 int py_add_path(const char *dir, struct err *e);
 
+/* Call a function of Python's module gc; what it raises is let go. */
+void py_gc(const char *what);
+
 /*
  * Around imports: what they make stays, so that to look for garbage in it is
  * in vain, then and ever after; and workers that a zygote forks share memory

@@ -9,18 +9,6 @@ static int mode_of(const struct case_rec *c)
 	       MEMORY_BALANCED;
 }
 
-/* Python's own garbage may hold the device's memory. */
-static void collect(void)
-{
-	struct err ignored;
-	PyObject *fn = py_attr("gc", "collect", &ignored);
-	PyObject *ret = fn ? PyObject_CallNoArgs(fn) : NULL;
-
-	PyErr_Clear();
-	Py_XDECREF(ret);
-	Py_XDECREF(fn);
-}
-
 void tidy_begin(struct lab *lab, const struct case_rec *c)
 {
 	lab->unsynced = mode_of(c) == MEMORY_PERFORMANCE;
@@ -33,7 +21,8 @@ void tidy_sample(const struct lab *lab, const struct case_rec *c)
 	if (mode != MEMORY_CONSERVATIVE && mode != MEMORY_SYNCHRONIZE)
 		return;
 	if (mode == MEMORY_CONSERVATIVE) {
-		collect();
+		/* Python's own garbage may hold the device's memory. */
+		py_gc("collect");
 		adapter_empty(&lab->adapter);
 	}
 	/* What fails here has failed in the sample, too, and is on record. */
@@ -54,7 +43,8 @@ int tidy_case(const struct lab *lab, const struct case_rec *c,
 	}
 	if (mode_of(c) == MEMORY_BALANCED && mb > 0 &&
 	    adapter_memory(&lab->adapter) > mb * 1024 * 1024) {
-		collect();
+		/* Python's own garbage may hold the device's memory. */
+		py_gc("collect");
 		adapter_empty(&lab->adapter);
 	}
 	return 0;

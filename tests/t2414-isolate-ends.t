@@ -36,10 +36,10 @@ exits 0 'workers that are cat' cts-isolate --plain -- cat <<<'{"v":1,"kind":"x",
 to() { local f=$1; shift; "$@" >"$f"; }
 exits 4 'a full disk' to /dev/full cts-isolate --plain in -- "$fake"
 errline 'No space left' 'is told'
+cases $(printf 'ok %.0s' {1..3000}) >big
 exits 0 'a reader that leaves' bash -c '
 	cts-isolate --plain big -- "$1" | head -n 1 >/dev/null
-	[ "${PIPESTATUS[0]}" -eq 4 ]' _ "$fake" < <(
-	cases $(printf 'ok %.0s' {1..3000}) >big)
+	[ "${PIPESTATUS[0]}" -eq 4 ]' _ "$fake"
 ok 'no process is left' none_left "$fake"
 
 # Asked to stop, or killed: no worker outlives it.
