@@ -626,8 +626,12 @@ int rec_flush(int fd, struct buf *out, struct err *e)
 		}
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0)
-			return err_sys(e, errno, "cannot write record");
+		if (done < 0) {
+			err_sys(e, errno, "cannot write record");
+			out->len -= at;
+			memmove(out->p, out->p + at, out->len + 1);
+			return -1;
+		}
 		at += (size_t)done;
 	}
 	buf_recycle(out);

@@ -93,7 +93,7 @@ int rec_write_buf(int fd, const struct buf *b, struct err *e);
 
 /*
  * The same in two steps, for many records with one write(2): add them to out,
- * then write and empty it.  rec_flush() leaves out as it is where it fails.
+ * then write and empty it.  Where rec_flush() fails, what is not written stays.
  */
 int rec_add(struct buf *out, const char *line, size_t len, struct err *e);
 int rec_flush(int fd, struct buf *out, struct err *e);
