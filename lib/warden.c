@@ -25,7 +25,7 @@
 #include "xalloc.h"
 #include "banned.h"
 
-#define AHEAD 32		/* cases given to a worker beyond the present */
+#define AHEAD 96		/* cases given to a worker beyond the present */
 #define LOOK_S 0.1		/* between looks at a running case */
 #define DEAF_S 1.0		/* a worker may outlive its stdout by this */
 #define LINGER_S 10.0		/* and its last case by this */
@@ -34,7 +34,7 @@
  * the longer time; one that is our child may kill us, and what it began should
  * be in the runlog by then.
  */
-#define BUNCH_US 4000
+#define BUNCH_US 8000
 #define BUNCH_CHILD_US 500
 #define OUT_MAX (1u << 20)	/* bytes that are kept for the end of a turn */
 #define GAP_S 10.0		/* at least, from one case to the next */
@@ -690,6 +690,14 @@ static int finish_turn(struct watchman *m)
 	return put_out(m);
 }
 
+/* Let a worker that has more to say do so; one with a single case hasn't. */
+static void gather(const struct watchman *m, short heard)
+{
+	if ((heard & (POLLIN | POLLHUP)) == POLLIN && m->active == CREW_BATCH)
+		usleep(m->crew.m[m->active].w.forked ? BUNCH_US :
+		       BUNCH_CHILD_US);
+}
+
 static int run(struct watchman *m)
 {
 	struct pollfd fds[FD_N];
@@ -714,9 +722,7 @@ static int run(struct watchman *m)
 			return -1;
 		if (finish_turn(m) < 0)
 			return -1;
-		if (fds[FD_WORKERS + m->active * FD_PER + 1].revents)
-			usleep(m->crew.m[m->active].w.forked ? BUNCH_US :
-			       BUNCH_CHILD_US);
+		gather(m, fds[FD_WORKERS + m->active * FD_PER + 1].revents);
 	}
 	if (m->is_bad) {
 		*m->e = m->bad;
