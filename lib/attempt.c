@@ -27,8 +27,7 @@ static void word(char *to, size_t size, const char *from)
 
 void symptom_of(struct symptom *s, const cJSON *verdict, const cJSON *death)
 {
-	const cJSON *checks = cJSON_GetObjectItemCaseSensitive(verdict,
-							       "checks");
+	const cJSON *checks = json_get(verdict, "checks");
 	const cJSON *check;
 	const char *got;
 
@@ -45,7 +44,7 @@ void symptom_of(struct symptom *s, const cJSON *verdict, const cJSON *death)
 		     rec_str_opt(death, "signal", "exit"));
 		return;
 	}
-	check = cJSON_GetObjectItemCaseSensitive(checks, s->check);
+	check = json_get(checks, s->check);
 	s->sample = rec_int_opt(check, "sample",
 				rec_int_opt(verdict, "first", -1));
 	/* Of an error the type: the rest may name sizes. */

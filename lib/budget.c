@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "json.h"
 #include "table.h"
 #include "xalloc.h"
 #include "banned.h"
@@ -14,10 +15,24 @@ struct lines {
 	size_t n, cap;
 };
 
+/* A name or pattern of an op, and one of the lines that have it. */
+struct named {
+	const char *op;
+	const cJSON *line;
+	size_t at;		/* the line's place among those */
+};
+
+struct names {
+	struct named *v;
+	size_t n, cap;
+};
+
 struct budgets {
 	cJSON *table;		/* all lines, in order */
 	struct lines classes;	/* that define one */
-	struct lines categories, ops, suites, variants;
+	struct lines categories, suites, variants;
+	struct names exact;	/* ops by name, then by place */
+	struct names globs;	/* patterns, by place */
 	const cJSON *overrides;
 	/* The op last looked up; its line, unless that depends on args. */
 	char *last_op, *last_dtype;
@@ -39,7 +54,7 @@ static const char *const len_names[] = {
 static int word(const cJSON *o, const char *name, const char *const *words,
 		int dflt)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+	const cJSON *v = json_get(o, name);
 	int i;
 
 	if (!v)
@@ -52,7 +67,7 @@ static int word(const cJSON *o, const char *name, const char *const *words,
 
 static const char *text(const cJSON *o, const char *name)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+	const cJSON *v = json_get(o, name);
 
 	return cJSON_IsString(v) ? v->valuestring : NULL;
 }
@@ -64,7 +79,7 @@ static bool good_number(double x)
 
 static bool number(const cJSON *o, const char *name, double *out)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+	const cJSON *v = json_get(o, name);
 
 	if (!cJSON_IsNumber(v))
 		return false;
@@ -74,7 +89,7 @@ static bool number(const cJSON *o, const char *name, double *out)
 
 static bool pair(const cJSON *o, const char *name, double out[2])
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, name);
+	const cJSON *v = json_get(o, name);
 
 	if (!cJSON_IsArray(v) || cJSON_GetArraySize(v) != 2 ||
 	    !cJSON_IsNumber(v->child) || !cJSON_IsNumber(v->child->next))
@@ -107,33 +122,59 @@ static void lines_add(struct lines *l, const cJSON *line)
 	l->v[l->n++] = line;
 }
 
+static void names_add(struct names *l, const char *op, const cJSON *line,
+		      size_t at)
+{
+	l->v = xgrow(l->v, &l->cap, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = (struct named){ op, line, at };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int d = strcmp(x->op, y->op);
+
+	return d ? d : (x->at > y->at) - (x->at < y->at);
+}
+
+/* What is no list of strings is told later, by check_line(). */
+static void sort_ops(struct budgets *b, const cJSON *line, size_t at)
+{
+	const cJSON *v;
+
+	cJSON_ArrayForEach(v, json_get(line, "ops")) {
+		if (!cJSON_IsString(v))
+			continue;
+		names_add(strpbrk(v->valuestring, "*?[\\") ? &b->globs :
+			  &b->exact, v->valuestring, line, at);
+	}
+}
+
 static void sort_lines(struct budgets *b)
 {
 	const cJSON *line;
+	size_t at = 0;
 
 	cJSON_ArrayForEach(line, b->table) {
-		const cJSON *ops = cJSON_GetObjectItemCaseSensitive(line,
-								    "ops");
-
-		if (text(line, "class") && text(line, "mode") && !ops)
+		if (text(line, "class") && text(line, "mode") &&
+		    !json_get(line, "ops"))
 			lines_add(&b->classes, line);
 		if (text(line, "category"))
 			lines_add(&b->categories, line);
-		if (ops)
-			lines_add(&b->ops, line);
+		sort_ops(b, line, at++);
 		if (text(line, "suite"))
 			lines_add(&b->suites, line);
 		if (text(line, "variant"))
 			lines_add(&b->variants, line);
 	}
+	qsort(b->exact.v, b->exact.n, sizeof(*b->exact.v), by_name);
 }
 
 /* A name that stands for several classes in tolerance_overrides. */
 static int check_category(const struct budgets *b, const cJSON *line,
 			  struct err *e)
 {
-	const cJSON *v, *list = cJSON_GetObjectItemCaseSensitive(line,
-								 "classes");
+	const cJSON *v, *list = json_get(line, "classes");
 
 	if (!cJSON_IsArray(list) || !list->child)
 		return err_set(e, EX_BADINPUT, "a category without 'classes'");
@@ -154,8 +195,7 @@ static bool category_holds(const struct budgets *b, const char *name,
 	for (i = 0; i < l->n; i++) {
 		if (strcmp(text(l->v[i], "category"), name))
 			continue;
-		cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(
-						l->v[i], "classes"))
+		cJSON_ArrayForEach(v, json_get(l->v[i], "classes"))
 			if (!strcmp(v->valuestring, cls))
 				return true;
 	}
@@ -171,7 +211,7 @@ static int check_line(const struct budgets *b, const cJSON *line,
 	static const char *const pairs[] = { "k", "half", "complex",
 		"double" };
 	const char *cls = text(line, "class");
-	const cJSON *ops = cJSON_GetObjectItemCaseSensitive(line, "ops"), *v;
+	const cJSON *ops = json_get(line, "ops"), *v;
 	double d[2];
 	size_t i;
 
@@ -188,13 +228,13 @@ static int check_line(const struct budgets *b, const cJSON *line,
 			return err_set(e, EX_BADINPUT, "'ops' holds what is "
 				       "no string");
 	for (i = 0; i < sizeof(nums) / sizeof(nums[0]); i++) {
-		v = cJSON_GetObjectItemCaseSensitive(line, nums[i]);
+		v = json_get(line, nums[i]);
 		if (v && (!cJSON_IsNumber(v) || !good_number(v->valuedouble)))
 			return err_set(e, EX_BADINPUT, "'%s' is no number",
 				       nums[i]);
 	}
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		v = cJSON_GetObjectItemCaseSensitive(line, pairs[i]);
+		v = json_get(line, pairs[i]);
 		if (v && (!pair(line, pairs[i], d) || !good_number(d[0]) ||
 			  !good_number(d[1])))
 			return err_set(e, EX_BADINPUT, "'%s' is no pair of "
@@ -242,7 +282,8 @@ void budgets_free(struct budgets *b)
 	cJSON_Delete(b->table);
 	free(b->classes.v);
 	free(b->categories.v);
-	free(b->ops.v);
+	free(b->exact.v);
+	free(b->globs.v);
 	free(b->suites.v);
 	free(b->variants.v);
 	free(b->last_op);
@@ -285,7 +326,7 @@ int budgets_override(struct budgets *b, const cJSON *overrides, struct err *e)
 			return err_set(e, EX_BADINPUT, "tolerance_overrides: "
 				       "'%s' is not \"op:dtype\"", o->string);
 		for (i = 0; i < 3; i++) {
-			if (!cJSON_GetObjectItemCaseSensitive(o, keys[i]))
+			if (!json_get(o, keys[i]))
 				continue;
 			if (!number(o, keys[i], &x) || !good_number(x))
 				return err_set(e, EX_BADINPUT,
@@ -358,15 +399,44 @@ size_t opname_forms(const char *op, char names[OPNAME_MAX][256])
 	return n;
 }
 
-static bool names_op(const cJSON *line, const char *name, bool glob)
+/* Does the line that names key's op hold for this case and its arguments? */
+static bool fits(const cJSON *line, const struct budget_key *key,
+		 bool *by_args)
 {
-	const cJSON *op;
+	const char *kind = text(line, "case"), *want;
 
-	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(line, "ops"))
-		if (glob ? !fnmatch(op->valuestring, name, 0) :
-		    !strcmp(op->valuestring, name))
-			return true;
-	return false;
+	if (kind && strncmp(kind, key->dtype, strlen(kind)))
+		return false;
+	want = text(line, "args");
+	*by_args |= want != NULL;
+	return !want || strstr(key->args, want);
+}
+
+/* The last fitting line that has the very name, else a pattern of it. */
+static const cJSON *name_search(const struct budgets *b, const char *name,
+				const struct budget_key *key, bool *by_args)
+{
+	const cJSON *found = NULL;
+	size_t lo = 0, hi = b->exact.n, mid;
+	const struct named *x;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (strcmp(b->exact.v[mid].op, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (x = b->exact.v + lo;
+	     x < b->exact.v + b->exact.n && !strcmp(x->op, name); x++)
+		if (fits(x->line, key, by_args))
+			found = x->line;
+	if (found)
+		return found;
+	for (x = b->globs.v; x < b->globs.v + b->globs.n; x++)
+		if (!fnmatch(x->op, name, 0) && fits(x->line, key, by_args))
+			found = x->line;
+	return found;
 }
 
 /* The last line that names one of the forms, the nearest form first. */
@@ -374,33 +444,13 @@ static const cJSON *op_search(const struct budgets *b,
 			      const struct budget_key *key, bool *by_args)
 {
 	char names[OPNAME_MAX][256];
-	size_t n = opname_forms(key->called, names), i, j;
-	int glob;
+	size_t n = opname_forms(key->called, names), i;
+	const cJSON *found = NULL;
 
 	*by_args = false;
-	for (i = 0; i < n; i++) {
-		for (glob = 0; glob < 2; glob++) {
-			const cJSON *found = NULL;
-
-			for (j = 0; j < b->ops.n; j++) {
-				const cJSON *line = b->ops.v[j];
-				const char *kind = text(line, "case"), *want;
-
-				if (kind && strncmp(kind, key->dtype,
-						    strlen(kind)))
-					continue;
-				if (!names_op(line, names[i], glob))
-					continue;
-				want = text(line, "args");
-				*by_args |= want != NULL;
-				if (!want || strstr(key->args, want))
-					found = line;
-			}
-			if (found)
-				return found;
-		}
-	}
-	return NULL;
+	for (i = 0; i < n && !found; i++)
+		found = name_search(b, names[i], key, by_args);
+	return found;
 }
 
 static const cJSON *op_line(struct budgets *b, const struct budget_key *key)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "budget.h"
 #include "checknames.h"
+#include "json.h"
 #include "rec.h"
 #include "table.h"
 #include "vocab.h"
@@ -71,7 +72,7 @@ struct checks *checks_read(const char *path, struct err *e)
 			goto bad;
 		}
 		/* A line with ops is an exception for those ops. */
-		if (cJSON_GetObjectItemCaseSensitive(line, "ops")) {
+		if (json_get(line, "ops")) {
 			c->excepted[i] = true;
 			continue;
 		}
@@ -124,7 +125,7 @@ int checks_manifest(struct checks *c, const struct manifest *m,
 	c->manifest = m;
 	if (!m)
 		return 0;
-	list = cJSON_GetObjectItemCaseSensitive(manifest_json(m), "contract");
+	list = json_get(manifest_json(m), "contract");
 	cJSON_ArrayForEach(item, list) {
 		i = cJSON_IsString(item) ? check_find(item->valuestring) : -1;
 		if (i < 0)
@@ -148,7 +149,7 @@ static bool softened(const struct checks *c, enum check which, const char *op)
 		return false;
 	n = opname_forms(op, forms);
 	cJSON_ArrayForEach(line, c->table) {
-		ops = cJSON_GetObjectItemCaseSensitive(line, "ops");
+		ops = json_get(line, "ops");
 		if (!ops || strcmp(rec_str_opt(line, "check", ""),
 				   names[which]) ||
 		    strcmp(rec_str_opt(line, "class", ""), "advice"))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "case.h"
+#include "json.h"
 #include "jw.h"
 #include "ledger.h"
 #include "text.h"
@@ -154,7 +155,7 @@ static int add_listed(struct coverage *c, const struct rec *r, struct err *e)
 static int add_evidence(struct coverage *c, const struct rec *r,
 			struct err *e)
 {
-	const cJSON *pass = cJSON_GetObjectItemCaseSensitive(r->json, "pass");
+	const cJSON *pass = json_get(r->json, "pass");
 	const char *op, *first = rec_str_opt(r->json, "first", NULL);
 	struct overload *o;
 
@@ -182,7 +183,7 @@ static void add_hit(struct cover_case *k, uint32_t hit)
 
 static int add_obs(struct coverage *c, const struct rec *r, struct err *e)
 {
-	const cJSON *where = cJSON_GetObjectItemCaseSensitive(r->json, "where");
+	const cJSON *where = json_get(r->json, "where");
 	const cJSON *item;
 	struct cover_case *k;
 	size_t i;

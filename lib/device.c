@@ -68,7 +68,7 @@ static int bad(struct err *e, const char *key, const char *wanted)
 
 static int get_str(const cJSON *o, const char *key, char **out, struct err *e)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+	const cJSON *v = json_get(o, key);
 
 	if (!v)
 		return 0;
@@ -82,7 +82,7 @@ static int get_str(const cJSON *o, const char *key, char **out, struct err *e)
 static int get_list(const cJSON *o, const char *key, bool pairs, char ***out,
 		    struct err *e)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key), *item;
+	const cJSON *v = json_get(o, key), *item;
 	size_t n = 0;
 
 	if (v && !(pairs ? cJSON_IsObject(v) : cJSON_IsArray(v)))
@@ -144,7 +144,7 @@ int device_fork_find(const char *name)
 
 static int get_fork(const cJSON *o, enum device_fork *out, struct err *e)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "fork");
+	const cJSON *v = json_get(o, "fork");
 	int rule = DEVICE_FORK_NEVER;
 
 	if (v)
@@ -244,7 +244,7 @@ static int for_each(const char *root,
 			break;
 		}
 		o = json_parse(line, (size_t)(end - line), e);
-		name = cJSON_GetObjectItemCaseSensitive(o, "device");
+		name = json_get(o, "device");
 		if (!o)
 			rc = -1;
 		else if (!cJSON_IsString(name) ||
@@ -335,7 +335,7 @@ static int replace_list(const cJSON *o, const char *key, bool pairs,
 	char **list = NULL;
 	int rc;
 
-	if (!cJSON_GetObjectItemCaseSensitive(o, key))
+	if (!json_get(o, key))
 		return 0;
 	rc = get_list(o, key, pairs, &list, e);
 	if (rc) {
@@ -356,7 +356,7 @@ int device_override(struct device *d, const cJSON *adapter, struct err *e)
 	    replace_str(adapter, "empty", &d->empty, e) ||
 	    replace_list(adapter, "init", false, &d->init, e) ||
 	    replace_list(adapter, "env", true, &d->env, e) ||
-	    (cJSON_GetObjectItemCaseSensitive(adapter, "fork") &&
+	    (json_get(adapter, "fork") &&
 	     get_fork(adapter, &d->fork, e)))
 		return err_prefix(e, "adapter");
 	return check_calls(d, e) ? err_prefix(e, "adapter") : 0;

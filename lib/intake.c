@@ -50,6 +50,7 @@ void intake_release(struct intake *in)
 	close_file(in);
 	buf_release(&in->text);
 	idset_free(in->seen);
+	arena_release(&in->arena);
 }
 
 static int wrong(const struct intake *in, struct err *e, const char *what)
@@ -125,9 +126,9 @@ int intake_read(struct intake *in, struct err *e)
  */
 static int fork_of(const cJSON *adapter)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(adapter, "fork");
+	const cJSON *x = json_get(adapter, "fork");
 
-	if (cJSON_GetObjectItemCaseSensitive(adapter, "env"))
+	if (json_get(adapter, "env"))
 		return DEVICE_FORK_NEVER;
 	return cJSON_IsString(x) ? device_fork_find(x->valuestring) : -1;
 }
@@ -177,18 +178,18 @@ static int parse(struct intake *in, struct item *it, char *line, size_t len,
 
 	if (memchr(line, '\0', len))
 		return wrong(in, e, "record holds a NUL byte");
+	arena_reset(&in->arena);
 	if (scan_record(&s, line, len) < 0) {
-		r.json = json_parse(line, len, e);
+		r.json = json_parse_in(&in->arena, line, len, e);
 		if (!r.json)
 			return err_prefix(e, "%s:%lu: cannot parse record",
 					  in->name, in->lineno);
-		cJSON_Delete(r.json);
 		return wrong(in, e, "not a record of version 1 with kind, id "
 			     "and run");
 	}
 	it->is_case = slice_is(s.kind, "case");
 	if (it->is_case) {
-		r.json = json_parse(line, len, e);
+		r.json = json_parse_in(&in->arena, line, len, e);
 		if (!r.json)
 			return err_prefix(e, "%s:%lu: cannot parse record",
 					  in->name, in->lineno);
@@ -196,7 +197,6 @@ static int parse(struct intake *in, struct item *it, char *line, size_t len,
 		r.id = rec_str_opt(r.json, "id", "");
 		r.run = rec_str_opt(r.json, "run", "");
 		rc = read_case(in, it, &r, e);
-		cJSON_Delete(r.json);
 	}
 	if (rc == 0) {
 		it->line = xstrndup(line, len);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "arena.h"
 #include "buf.h"
 #include "err.h"
 #include "rec.h"
@@ -36,6 +37,7 @@ struct intake {
 	size_t pos, scanned;
 	unsigned long lineno;
 	struct idset *seen;
+	struct arena arena;	/* of the record that is looked at */
 };
 
 /* files: NULL-terminated, borrowed; none or "-": stdin. */

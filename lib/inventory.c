@@ -155,7 +155,7 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->level = (int)rec_int_opt(o, "level", 0);
 	it->devices = (int)rec_int_opt(o, "devices", 1);
 	it->mb = (long)rec_int_opt(o, "mb", 0);
-	size = cJSON_GetObjectItemCaseSensitive(o, "elements");
+	size = json_get(o, "elements");
 	it->largest = element_count(size, 0);
 	it->all = element_count(size, 1);
 	it->capability = copy_opt(o, "capability");
@@ -164,7 +164,7 @@ static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
 	it->via = copy_opt(o, "via");
 	it->called = copy_opt(o, "called");
 	it->written = !strcmp(rec_str_opt(o, "kind", ""), "suite");
-	tags = cJSON_GetObjectItemCaseSensitive(o, "tags");
+	tags = json_get(o, "tags");
 	for (i = 0; tags && i < ITEM_NTAGS; i++)
 		it->tags[i] = copy_opt(tags, tag_names[i]);
 }
@@ -176,7 +176,7 @@ static void add_torch(struct inventory *inv, const cJSON *o)
 	free(inv->accelerator);
 	inv->torch = copy_opt(o, "version");
 	inv->python = copy_opt(o, "python");
-	inv->dtypes = dtype_bits(cJSON_GetObjectItemCaseSensitive(o, "dtypes"));
+	inv->dtypes = dtype_bits(json_get(o, "dtypes"));
 	inv->accelerator = copy_opt(o, "accelerator");
 }
 

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "utf8.h"
 #include "xalloc.h"
 
 struct parse {
 	const char *start, *p, *end;
 	int depth;
+	struct arena *arena;	/* NULL: all is the caller's to delete */
 	struct err *e;
 };
 
@@ -58,12 +60,18 @@ static void skip_space(struct parse *s)
 		s->p++;
 }
 
-static cJSON *new_item(int type)
+static cJSON *new_item(struct parse *s)
 {
-	cJSON *v = xcalloc(1, sizeof(*v));
+	cJSON *v = s->arena ? arena_zero(s->arena, 1, sizeof(*v)) :
+		xcalloc(1, sizeof(*v));
 
-	v->type = type;
+	v->type = cJSON_NULL;
 	return v;
+}
+
+static char *new_text(struct parse *s, size_t n)
+{
+	return s->arena ? arena_take(s->arena, n) : xmalloc(n);
 }
 
 /* Four hex digits at p, or -1. */
@@ -182,7 +190,7 @@ static bool string(struct parse *s, char **out)
 
 	s->p = plain_end(from, s->end);
 	if (s->p < s->end && *s->p == '"') {
-		*out = xmalloc((size_t)(s->p - from) + 1);
+		*out = new_text(s, (size_t)(s->p - from) + 1);
 		memcpy(*out, from, (size_t)(s->p - from));
 		(*out)[s->p++ - from] = '\0';
 		return true;
@@ -191,7 +199,7 @@ static bool string(struct parse *s, char **out)
 	for (q = s->p; q < s->end && *q != '"'; q++)
 		if (*q == '\\' && q + 1 < s->end)
 			q++;
-	*out = d = xmalloc((size_t)(q - from) + 1);
+	*out = d = new_text(s, (size_t)(q - from) + 1);
 	s->p = from;
 	while (s->p < s->end) {
 		from = s->p;
@@ -225,7 +233,8 @@ static bool string(struct parse *s, char **out)
 	}
 	unexpected(s, "'\"'");
 bad:
-	free(*out);
+	if (!s->arena)
+		free(*out);
 	*out = NULL;
 	return false;
 }
@@ -384,7 +393,7 @@ static bool object(struct parse *s, cJSON *v)
 		skip_space(s);
 		if (s->p == s->end || *s->p != '"')
 			return unexpected(s, "a key");
-		item = new_item(cJSON_NULL);
+		item = new_item(s);
 		append(v, item);
 		n++;
 		if (!string(s, &item->string))
@@ -421,7 +430,7 @@ static bool array(struct parse *s, cJSON *v)
 		return true;
 	}
 	for (;; s->p++) {
-		item = new_item(cJSON_NULL);
+		item = new_item(s);
 		append(v, item);
 		if (!value(s, item))
 			return false;
@@ -469,19 +478,44 @@ static bool value(struct parse *s, cJSON *v)
 	}
 }
 
+/* Where there is an arena, what it holds of a text that was refused stays. */
+static cJSON *parse(struct parse *s)
+{
+	cJSON *v = new_item(s);
+
+	if (value(s, v)) {
+		skip_space(s);
+		if (s->p == s->end || unexpected(s, "the end"))
+			return v;
+	}
+	if (!s->arena)
+		cJSON_Delete(v);
+	return NULL;
+}
+
 cJSON *json_parse(const char *text, size_t n, struct err *e)
 {
 	struct parse s = { .start = text, .p = text, .end = text + n, .e = e };
-	cJSON *v = new_item(cJSON_NULL);
-	bool ok = value(&s, v);
 
-	if (ok) {
-		skip_space(&s);
-		ok = s.p == s.end || unexpected(&s, "the end");
-	}
-	if (!ok) {
-		cJSON_Delete(v);
-		return NULL;
-	}
-	return v;
+	return parse(&s);
+}
+
+cJSON *json_parse_in(struct arena *a, const char *text, size_t n,
+		     struct err *e)
+{
+	struct parse s = { .start = text, .p = text, .end = text + n,
+		.arena = a, .e = e };
+
+	return parse(&s);
+}
+
+const cJSON *json_get(const cJSON *o, const char *key)
+{
+	const cJSON *v;
+
+	/* Most keys differ in what they begin with. */
+	for (v = o ? o->child : NULL; v; v = v->next)
+		if (v->string && *v->string == *key && !strcmp(v->string, key))
+			return v;
+	return NULL;
 }

@@ -24,6 +24,16 @@ extern "C" {
  */
 cJSON *json_parse(const char *s, size_t n, struct err *e);
 
+/* The same, but the arena's: nothing may be deleted or taken out of it. */
+struct arena;
+cJSON *json_parse_in(struct arena *a, const char *s, size_t n, struct err *e);
+
+/*
+ * The value of o's key, letter for letter, or NULL; also where o is NULL or no
+ * object.  Several times as fast as cJSON's own, which calls a function a key.
+ */
+const cJSON *json_get(const cJSON *o, const char *key);
+
 #ifdef __cplusplus
 }
 #endif

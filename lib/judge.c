@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "case.h"
+#include "json.h"
 #include "judge_state.h"
 #include "jw.h"
 #include "rec.h"
@@ -18,8 +19,8 @@ int judge_init(struct judge *j, const char *root, const char *budgets,
 	char *legal = xasprintf("%s/coverage/legal.jsonl", root);
 	char *bud = budgets ? xstrdup(budgets) :
 		xasprintf("%s/coverage/budgets.jsonl", root);
-	const cJSON *over = m ? cJSON_GetObjectItemCaseSensitive(
-		manifest_json(m), "tolerance_overrides") : NULL;
+	const cJSON *over = m ? json_get(manifest_json(m),
+					 "tolerance_overrides") : NULL;
 	int rc = -1;
 
 	memset(j, 0, sizeof(*j));
@@ -66,7 +67,6 @@ static void seen_free(struct seen *s)
 		free(s->tally[i].got);
 		free(s->tally[i].want);
 	}
-	free(s->fig.budget);
 	free(s->args);
 	free(s->op);
 	free(s->dtype);
@@ -190,7 +190,7 @@ static void rule_end(const struct judge *j, const struct jcase *c,
 	const struct seen *s = c->seen;
 	long long samples = rec_int_opt(end, "samples", -1);
 	long long undefined = rec_int_opt(end, "undefined", 0);
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(end, "error");
+	const cJSON *error = json_get(end, "error");
 
 	r->outcome = OUT_PASS;
 	if (!strcmp(rec_str_opt(end, "status", "ran"), "error")) {
@@ -233,7 +233,7 @@ static void rule_death(const cJSON *death, struct ruling *r)
 		buf_addf(&b, " after sample %lld", (long long)sample);
 	if (sig)
 		buf_addf(&b, ": %s", sig);
-	else if (cJSON_GetObjectItemCaseSensitive(death, "exit"))
+	else if (json_get(death, "exit"))
 		buf_addf(&b, ": exit status %lld",
 			 (long long)rec_int_opt(death, "exit", -1));
 	r->why = b.p;
@@ -253,6 +253,21 @@ static const char *oracle_of(const struct seen *s)
 	return best < 0 ? NULL : names[best];
 }
 
+static void write_budget(struct jw *w, const struct budget *b)
+{
+	char *text;
+
+	if (b->override)
+		text = xasprintf("override: %s", b->source);
+	else if (b->mode == BM_EXACT)
+		text = xasprintf("exact: %s", b->source);
+	else
+		text = xasprintf("%s: %g ulp strict, %g usable: %s", b->cls,
+				 b->ulp[0], b->ulp[1], b->source);
+	jw_kstr(w, "budget", text);
+	free(text);
+}
+
 static void write_value(struct jw *w, const struct figures *f)
 {
 	if (!f->any)
@@ -269,7 +284,7 @@ static void write_value(struct jw *w, const struct figures *f)
 	jw_kstr(w, "want", f->want);
 	if (f->bad)
 		jw_khexf(w, "allowed", f->allowed);
-	jw_kstr(w, "budget", f->budget);
+	write_budget(w, &f->budget);
 }
 
 static void write_checks(struct jw *w, const struct judge *j,

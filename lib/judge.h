@@ -70,7 +70,7 @@ struct value_fig {
 	struct budget budget;
 	enum value_oracle oracle;
 	bool bad, usable;
-	char got[64], want[64];
+	const struct tensor *dev, *by;	/* what was compared; borrowed */
 };
 
 /* What else is known of a value than the reference's; each may be NULL. */
@@ -84,5 +84,14 @@ void value_judge(const struct judge *j, const struct budget_key *key,
 		 const struct scale *s, const struct tensor *dev,
 		 const struct tensor *ref, struct others others,
 		 struct value_fig *f);
+
+#define VALUE_TEXT 64
+
+/*
+ * The worst element as text, "" where there is none, and what it should be:
+ * whole numbers as they are, floats as hex-floats.  The tensors are there yet.
+ */
+void value_show(const struct value_fig *f, char got[VALUE_TEXT],
+		char want[VALUE_TEXT]);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "case.h"
+#include "json.h"
 #include "judge_state.h"
 #include "rec.h"
 #include "text.h"
@@ -92,6 +93,19 @@ static void dims_text(const int64_t *v, int n, char out[TEXT_MAX])
 		 n ? i < n ? ",..." : "" : "[");
 }
 
+static void mark_dims(struct marks *m, enum check which, bool ok,
+		      const int64_t *dev, int ndev, const int64_t *ref,
+		      int nref)
+{
+	char got[TEXT_MAX] = "", want[TEXT_MAX] = "";
+
+	if (!ok) {
+		dims_text(dev, ndev, got);
+		dims_text(ref, nref, want);
+	}
+	mark(m, which, ok, got, want);
+}
+
 static bool same_dims(const struct tensor *a, const struct tensor *b)
 {
 	return a->ndim == b->ndim &&
@@ -122,8 +136,6 @@ static bool same_strides(const struct tensor *a, const struct tensor *b)
 static void mark_meta(const struct sample *p, struct marks *m,
 		      const struct tensor *dev, const struct tensor *ref)
 {
-	char got[TEXT_MAX], want[TEXT_MAX];
-
 	if (dev->data == TD_LOST && !*dev->dtype)
 		return;
 	mark(m, CHECK_DTYPE, dev->dt == ref->dt, dev->dtype, ref->dtype);
@@ -131,9 +143,8 @@ static void mark_meta(const struct sample *p, struct marks *m,
 		mark(m, CHECK_DTYPE, false,
 		     dev->is_quantized ? "quantized" : "not quantized",
 		     ref->is_quantized ? "quantized" : "not quantized");
-	dims_text(dev->shape, dev->ndim, got);
-	dims_text(ref->shape, ref->ndim, want);
-	mark(m, CHECK_SHAPE, same_dims(dev, ref), got, want);
+	mark_dims(m, CHECK_SHAPE, same_dims(dev, ref), dev->shape, dev->ndim,
+		  ref->shape, ref->ndim);
 	mark(m, CHECK_LAYOUT, !strcmp(dev->layout, ref->layout), dev->layout,
 	     ref->layout);
 	if (*dev->device && *p->o->device) {
@@ -147,11 +158,9 @@ static void mark_meta(const struct sample *p, struct marks *m,
 	     dev->conj ? "set" : "clear", ref->conj ? "set" : "clear");
 	mark(m, CHECK_NEG, dev->neg == ref->neg,
 	     dev->neg ? "set" : "clear", ref->neg ? "set" : "clear");
-	if (dev->strides && ref->strides && same_dims(dev, ref)) {
-		dims_text(dev->strides, dev->ndim, got);
-		dims_text(ref->strides, ref->ndim, want);
-		mark(m, CHECK_STRIDES, same_strides(dev, ref), got, want);
-	}
+	if (dev->strides && ref->strides && same_dims(dev, ref))
+		mark_dims(m, CHECK_STRIDES, same_strides(dev, ref),
+			  dev->strides, dev->ndim, ref->strides, ref->ndim);
 }
 
 static void fig_merge(struct sample *p, const struct value_fig *v, size_t out)
@@ -176,20 +185,8 @@ static void fig_merge(struct sample *p, const struct value_fig *v, size_t out)
 		f->allowed = n->allowed;
 		f->out = out;
 		f->sample = p->o->sample;
-		snprintf(f->got, sizeof(f->got), "%s", v->got);
-		snprintf(f->want, sizeof(f->want), "%s", v->want);
-		free(f->budget);
-		if (v->budget.override)
-			f->budget = xasprintf("override: %s",
-					      v->budget.source);
-		else if (v->budget.mode == BM_EXACT)
-			f->budget = xasprintf("exact: %s", v->budget.source);
-		else
-			f->budget = xasprintf("%s: %g ulp strict, %g usable: "
-					      "%s", v->budget.cls,
-					      v->budget.ulp[0],
-					      v->budget.ulp[1],
-					      v->budget.source);
+		f->budget = v->budget;
+		value_show(v, f->got, f->want);
 	}
 	f->any = true;
 }
@@ -270,9 +267,11 @@ static void vcheck_tensor(struct vcheck *v, const struct tensor *dev,
 static void value_text(const struct value_fig *f, size_t out,
 		       char got[TEXT_MAX], char want[TEXT_MAX])
 {
+	char element[VALUE_TEXT];
+
+	value_show(f, element, want);
 	snprintf(got, TEXT_MAX, "%s at [%zu] of output %zu (%.4g ulp off)",
-		 f->got, f->num.at, out, f->num.max_ulp);
-	snprintf(want, TEXT_MAX, "%s", f->want);
+		 element, f->num.at, out, f->num.max_ulp);
 }
 
 /* The i-th output, where it is there and a tensor. */
@@ -319,7 +318,9 @@ static void judge_values(struct sample *p, struct marks *m)
 			p->s->by_oracle[VO_LEGAL]++;
 			continue;
 		}
-		value_text(&v[i].first, i, got, want);
+		got[0] = want[0] = '\0';
+		if (wrong[i])
+			value_text(&v[i].first, i, got, want);
 		if (wrong[i] && why) {
 			size_t n = strlen(want);
 
@@ -496,8 +497,8 @@ static void judge_leads(const struct obs *o, const cJSON *ref, bool relaid,
 /* "in0=" shares with input 0 and is that very object. */
 static void judge_alias(const struct obs *o, struct marks *m)
 {
-	const cJSON *dev = cJSON_GetObjectItemCaseSensitive(o->alias, "dev");
-	const cJSON *ref = cJSON_GetObjectItemCaseSensitive(o->alias, "ref");
+	const cJSON *dev = json_get(o->alias, "dev");
+	const cJSON *ref = json_get(o->alias, "ref");
 	bool relaid = any_relaid(o);
 	int i, n = cJSON_GetArraySize(ref);
 
@@ -535,8 +536,7 @@ static bool drawn_into(const struct sample *p, int i)
 	if (o->drew || !legal_is_random(p->j->legal, o->called, o->args))
 		return false;
 	snprintf(name, sizeof(name), "in%d=", i);
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(o->alias,
-								  "ref"))
+	cJSON_ArrayForEach(item, json_get(o->alias, "ref"))
 		if (cJSON_IsString(item) && !strcmp(item->valuestring, name))
 			return true;
 	return false;
@@ -552,8 +552,8 @@ static bool many(const struct obs *o, int i)
 static void judge_mutation(const struct sample *p, struct marks *m)
 {
 	const struct obs *o = p->o;
-	const cJSON *dev = cJSON_GetObjectItemCaseSensitive(o->mutated, "dev");
-	const cJSON *ref = cJSON_GetObjectItemCaseSensitive(o->mutated, "ref");
+	const cJSON *dev = json_get(o->mutated, "dev");
+	const cJSON *ref = json_get(o->mutated, "ref");
 	const cJSON *item;
 	char what[TEXT_MAX];
 
@@ -580,11 +580,10 @@ static void judge_mutation(const struct sample *p, struct marks *m)
 /* Did the reference change bytes at the same side of the same tensor? */
 static bool its_habit(const cJSON *ref, const cJSON *g)
 {
-	const cJSON *t = cJSON_GetObjectItemCaseSensitive(g, "tensor"), *r;
+	const cJSON *t = json_get(g, "tensor"), *r;
 
 	cJSON_ArrayForEach(r, ref)
-		if (cJSON_Compare(cJSON_GetObjectItemCaseSensitive(r,
-					"tensor"), t, true) &&
+		if (cJSON_Compare(json_get(r, "tensor"), t, true) &&
 		    !strcmp(rec_str_opt(r, "where", ""),
 			    rec_str_opt(g, "where", "?")))
 			return true;
@@ -598,7 +597,7 @@ static void judge_guard(const struct obs *o, struct marks *m)
 
 	mark(m, CHECK_GUARD, true, "", "");
 	cJSON_ArrayForEach(g, o->guard) {
-		const cJSON *t = cJSON_GetObjectItemCaseSensitive(g, "tensor");
+		const cJSON *t = json_get(g, "tensor");
 		char name[32];
 
 		if (its_habit(o->guard_ref, g))
@@ -633,8 +632,8 @@ static void judge_where(const struct obs *o, struct marks *m)
 
 static void judge_version(const struct obs *o, struct marks *m)
 {
-	const cJSON *dev = cJSON_GetObjectItemCaseSensitive(o->version, "dev");
-	const cJSON *ref = cJSON_GetObjectItemCaseSensitive(o->version, "ref");
+	const cJSON *dev = json_get(o->version, "dev");
+	const cJSON *ref = json_get(o->version, "ref");
 
 	if (cJSON_IsArray(dev) && cJSON_IsArray(ref))
 		mark(m, CHECK_VERSION, cJSON_Compare(dev, ref, 1),

@@ -22,8 +22,8 @@ struct figures {
 	double max_ulp, max_abs, max_rel, ref_ulp, worst, allowed;
 	size_t at, out;
 	long long sample;
-	char got[64], want[64];
-	char *budget;
+	char got[VALUE_TEXT], want[VALUE_TEXT];
+	struct budget budget;
 };
 
 /* What the run of a case has shown so far. */

@@ -210,41 +210,51 @@ static void hexf_text(double x, char *out, size_t n)
 		snprintf(out, n, "%a", x);
 }
 
-/* An element as text: whole numbers as they are, floats as hex-floats. */
 static void element_text(const struct tensor *t, size_t i, const double v[2],
-			 char out[64])
+			 char out[VALUE_TEXT])
 {
 	char re[32], im[32];
 
-	hexf_text(v[0], re, sizeof(re));
-	hexf_text(v[1], im, sizeof(im));
 	switch (t->dt->cls) {
 	case DT_BOOL:
 		if (t->p[i] > 1)
-			snprintf(out, 64, "the byte %d, which is no bool",
-				 t->p[i]);
+			snprintf(out, VALUE_TEXT, "the byte %d, which is no "
+				 "bool", t->p[i]);
 		else
-			snprintf(out, 64, "%s", t->p[i] ? "true" : "false");
+			snprintf(out, VALUE_TEXT, "%s",
+				 t->p[i] ? "true" : "false");
 		break;
 	case DT_INT:
-		snprintf(out, 64, "%lld",
+		snprintf(out, VALUE_TEXT, "%lld",
 			 (long long)dtype_get_int(t->dt, t->p, i));
 		break;
 	case DT_UINT:
-		snprintf(out, 64, "%llu",
+		snprintf(out, VALUE_TEXT, "%llu",
 			 (unsigned long long)dtype_get_int(t->dt, t->p, i));
 		break;
 	case DT_BITS:
-		snprintf(out, 64, "0x%02x", t->p[i * t->dt->size]);
+		snprintf(out, VALUE_TEXT, "0x%02x", t->p[i * t->dt->size]);
 		break;
 	case DT_COMPLEX:
-		snprintf(out, 64, "%s,%s", re, im);
+		hexf_text(v[0], re, sizeof(re));
+		hexf_text(v[1], im, sizeof(im));
+		snprintf(out, VALUE_TEXT, "%s,%s", re, im);
 		break;
 	case DT_FLOAT:
 	case DT_QUANT:
-		snprintf(out, 64, "%s", re);
+		hexf_text(v[0], out, VALUE_TEXT);
 		break;
 	}
+}
+
+void value_show(const struct value_fig *f, char got[VALUE_TEXT],
+		char want[VALUE_TEXT])
+{
+	got[0] = want[0] = '\0';
+	if (!f->by || !f->by->numel)
+		return;
+	element_text(f->dev, f->num.at, f->num.got, got);
+	element_text(f->by, f->num.at, f->num.want, want);
 }
 
 /* Types of packed elements, or without a fraction, are compared as bits. */
@@ -325,10 +335,8 @@ static void judge_by(const struct scale *s, const struct tensor *dev,
 		judge_float(s, dev, ref, hp, wide, f);
 	else
 		judge_exact(dev, ref, f);
-	if (!ref->numel)
-		return;
-	element_text(dev, f->num.at, f->num.got, f->got);
-	element_text(ref, f->num.at, f->num.want, f->want);
+	f->dev = dev;
+	f->by = ref;
 }
 
 /*

@@ -91,10 +91,17 @@ static void add_escaped(struct buf *b, unsigned char c)
 static void quote(struct buf *b, const char *s, size_t n)
 {
 	size_t i = 0, from;
+	char *d;
 	int k;
 
+	/* As a rule all of it is plain. */
 	buf_grow(b, n + 2);
-	buf_addch(b, '"');
+	d = b->p + b->len;
+	*d++ = '"';
+	for (; i < n && plain((unsigned char)s[i]); i++)
+		*d++ = s[i];
+	*d = '\0';
+	b->len += i + 1;
 	while (i < n) {
 		for (from = i; i < n && plain((unsigned char)s[i]); i++)
 			;
@@ -142,14 +149,22 @@ void jw_strn(struct jw *w, const char *s, size_t n)
 
 void jw_int(struct jw *w, int64_t v)
 {
-	char text[24];
-	int n;
+	char text[24], *p = text + sizeof(text);
+	bool quoted = v > INT_SAFE || v < -INT_SAFE;
+	uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
 
 	before_value(w);
-	n = snprintf(text, sizeof(text),
-		     v > INT_SAFE || v < -INT_SAFE ? "\"%lld\"" : "%lld",
-		     (long long)v);
-	buf_add(w->out, text, (size_t)n);
+	if (quoted)
+		*--p = '"';
+	do {
+		*--p = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (v < 0)
+		*--p = '-';
+	if (quoted)
+		*--p = '"';
+	buf_add(w->out, p, (size_t)(text + sizeof(text) - p));
 }
 
 void jw_uint(struct jw *w, uint64_t v)

@@ -4,15 +4,11 @@
 #include <string.h>
 #include "device.h"
 #include "dtype.h"
+#include "json.h"
 #include "prog.h"
 #include "sha256.h"
 #include "vocab.h"
 #include "xalloc.h"
-
-static const cJSON *get(const cJSON *o, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, key);
-}
 
 /* Move key's value from one object to another; a null is dropped. */
 static void move(cJSON *to, cJSON *from, const char *key, const char *as)
@@ -139,11 +135,10 @@ cJSON *manifest_normalise(cJSON *json)
 	size_t i;
 
 	for (i = 0; i < sizeof(how) / sizeof(*how); i++) {
-		x = cJSON_GetObjectItemCaseSensitive(out, how[i].key);
-		if (!x)
+		if (!json_get(out, how[i].key))
 			continue;
 		/* Replaced in place, so that the order stays. */
-		x = cJSON_Duplicate(x, 1);
+		x = cJSON_Duplicate(json_get(out, how[i].key), 1);
 		cJSON_ReplaceItemInObjectCaseSensitive(out, how[i].key,
 						       how[i].normal(x));
 	}
@@ -266,7 +261,7 @@ int manifest_set_device(struct manifest *m, const char *device, struct err *e)
 		return -1;
 	manifest_set(m, "device_name", cJSON_CreateString(device));
 	/* An import that the manifest names itself stays. */
-	if (!get(m->json, "backend_import") && d.imports && d.imports[0] &&
+	if (!json_get(m->json, "backend_import") && d.imports && d.imports[0] &&
 	    strcmp(device, "auto")) {
 		list = cJSON_CreateArray();
 		for (i = 0; d.imports[i]; i++)
@@ -351,19 +346,19 @@ cJSON *manifest_json_mut(struct manifest *m)
 
 static int number(const struct manifest *m, const char *key, int dflt)
 {
-	const cJSON *x = get(m->json, key);
+	const cJSON *x = json_get(m->json, key);
 
 	return x ? (int)x->valuedouble : dflt;
 }
 
 const char *manifest_device(const struct manifest *m)
 {
-	return get(m->json, "device_name")->valuestring;
+	return json_get(m->json, "device_name")->valuestring;
 }
 
 const cJSON *manifest_imports(const struct manifest *m)
 {
-	return get(m->json, "backend_import");
+	return json_get(m->json, "backend_import");
 }
 
 int manifest_level(const struct manifest *m)
@@ -378,7 +373,9 @@ int manifest_max_samples(const struct manifest *m)
 
 const char *manifest_decoder(const struct manifest *m, const char *format)
 {
-	const cJSON *x = get(get(m->json, "custom_container_decoders"), format);
+	const cJSON *x = json_get(json_get(m->json,
+					    "custom_container_decoders"),
+				   format);
 
 	return x ? x->valuestring : NULL;
 }
@@ -424,10 +421,10 @@ int manifest_settle_dirs(struct manifest *m, struct err *e)
 	cJSON *list;
 	char *dir;
 
-	if (!cJSON_GetArraySize(get(m->json, "custom_test_dirs")))
+	if (!cJSON_GetArraySize(json_get(m->json, "custom_test_dirs")))
 		return 0;
 	list = cJSON_CreateArray();
-	cJSON_ArrayForEach(x, get(m->json, "custom_test_dirs")) {
+	cJSON_ArrayForEach(x, json_get(m->json, "custom_test_dirs")) {
 		dir = settle_dir(m, x->valuestring, e);
 		if (!dir) {
 			cJSON_Delete(list);

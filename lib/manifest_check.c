@@ -9,6 +9,7 @@
 #include "checknames.h"
 #include "device.h"
 #include "dtype.h"
+#include "json.h"
 #include "vocab.h"
 #include "xalloc.h"
 
@@ -511,14 +512,10 @@ const char *const manifest_limit_keys[] = {
 /* The device's name beside what is said of the devices. */
 static void check_device_together(struct check *c, const cJSON *count)
 {
-	const cJSON *name = cJSON_GetObjectItemCaseSensitive(c->top,
-							"device_name");
-	const cJSON *imports = cJSON_GetObjectItemCaseSensitive(c->top,
-							"backend_import");
-	const cJSON *hardware = cJSON_GetObjectItemCaseSensitive(c->top,
-							"hardware");
-	const cJSON *each = cJSON_GetObjectItemCaseSensitive(hardware,
-							"device_memory_gb");
+	const cJSON *name = json_get(c->top, "device_name");
+	const cJSON *imports = json_get(c->top, "backend_import");
+	const cJSON *hardware = json_get(c->top, "hardware");
+	const cJSON *each = json_get(hardware, "device_memory_gb");
 	int n = cJSON_IsNumber(count) ? count->valueint : 0;
 
 	if (!cJSON_IsString(name))
@@ -538,16 +535,11 @@ static void check_device_together(struct check *c, const cJSON *count)
 /* What only shows when two fields are seen together. */
 static void check_together(struct check *c)
 {
-	const cJSON *caps = cJSON_GetObjectItemCaseSensitive(c->top,
-							"capabilities");
-	const cJSON *decode = cJSON_GetObjectItemCaseSensitive(caps,
-						"custom_quantized_decode");
-	const cJSON *multi = cJSON_GetObjectItemCaseSensitive(caps,
-							"multi_device");
-	const cJSON *count = cJSON_GetObjectItemCaseSensitive(c->top,
-							"device_count");
-	const cJSON *decoders = cJSON_GetObjectItemCaseSensitive(c->top,
-						"custom_container_decoders");
+	const cJSON *caps = json_get(c->top, "capabilities");
+	const cJSON *decode = json_get(caps, "custom_quantized_decode");
+	const cJSON *multi = json_get(caps, "multi_device");
+	const cJSON *count = json_get(c->top, "device_count");
+	const cJSON *decoders = json_get(c->top, "custom_container_decoders");
 	bool decodes = decode && !cJSON_IsFalse(decode);
 
 	if (decodes && !(decoders && decoders->child))
@@ -562,7 +554,7 @@ static void check_together(struct check *c)
 		check_advise(c, "capabilities.multi_device", "claimed, but "
 			     "device_count is less than 2");
 	check_device_together(c, count);
-	if (!cJSON_GetObjectItemCaseSensitive(c->top, "supported_dtypes"))
+	if (!json_get(c->top, "supported_dtypes"))
 		check_advise(c, "", "no supported_dtypes, so nothing will run");
 }
 
@@ -596,7 +588,7 @@ void manifest_check(const cJSON *json, const char *file,
 		return;
 	}
 	for (i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!cJSON_GetObjectItemCaseSensitive(json, needed[i]))
+		if (!json_get(json, needed[i]))
 			check_say(&c, "", "no '%s', which every manifest needs",
 				  needed[i]);
 	check_fields(&c, "", json, top_fields, manifest_keys, "key");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "child.h"
+#include "json.h"
 #include "prog.h"
 #include "xalloc.h"
 
@@ -29,9 +30,9 @@ static void take_wrong(const cJSON *list, const char *path,
 static int take(const cJSON *o, const char *path, struct buf *text,
 		struct jsonpos *pos, struct findings *f, struct err *e)
 {
-	const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, "manifest");
-	const cJSON *why = cJSON_GetObjectItemCaseSensitive(o, "error");
-	const cJSON *code = cJSON_GetObjectItemCaseSensitive(o, "code");
+	const cJSON *m = json_get(o, "manifest");
+	const cJSON *why = json_get(o, "error");
+	const cJSON *code = json_get(o, "code");
 	const cJSON *k;
 	char *s;
 
@@ -40,13 +41,13 @@ static int take(const cJSON *o, const char *path, struct buf *text,
 			       EX_BADINPUT, "%s", why->valuestring);
 	if (!m)
 		return err_set(e, EX_ENVIRON, "no manifest came back");
-	cJSON_ArrayForEach(k, cJSON_GetObjectItemCaseSensitive(o, "keys"))
+	cJSON_ArrayForEach(k, json_get(o, "keys"))
 		if (k->child && cJSON_IsString(k->child) &&
 		    cJSON_IsNumber(k->child->next))
 			jsonpos_add(pos, k->child->valuestring,
 				    k->child->next->valueint);
 	jsonpos_sort(pos);
-	take_wrong(cJSON_GetObjectItemCaseSensitive(o, "wrong"), path, pos, f);
+	take_wrong(json_get(o, "wrong"), path, pos, f);
 	s = cJSON_PrintUnformatted(m);
 	buf_addstr(text, s);
 	cJSON_free(s);

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dtype.h"
+#include "json.h"
 #include "vocab.h"
 #include "xalloc.h"
-
-static const cJSON *get(const cJSON *o, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, key);
-}
 
 bool manifest_is_regex(const char *entry)
 {
@@ -81,23 +77,25 @@ static void compile_list(struct oplist *l, const cJSON *item, bool regexes)
 
 void manifest_compile(struct manifest *m)
 {
-	const cJSON *dtypes = get(m->json, "supported_dtypes");
-	const cJSON *caps = get(m->json, "capabilities");
+	const cJSON *dtypes = json_get(m->json, "supported_dtypes");
+	const cJSON *caps = json_get(m->json, "capabilities");
 	size_t i, n;
 
 	for (n = 0; dtype_at(n); n++)
 		;
 	m->dtypes = xcalloc(n, sizeof(*m->dtypes));
 	for (i = 0; i < n; i++)
-		compile_rule(&m->dtypes[i], get(dtypes, dtype_at(i)->name));
+		compile_rule(&m->dtypes[i],
+			     json_get(dtypes, dtype_at(i)->name));
 	for (n = 0; capability_at(n); n++)
 		;
 	m->caps = xcalloc(n, sizeof(*m->caps));
 	for (i = 0; i < n; i++)
-		compile_rule(&m->caps[i], get(caps, capability_at(i)->name));
-	compile_list(&m->supported, get(m->json, "supported_ops"), true);
-	compile_list(&m->skip, get(m->json, "skip_ops"), false);
-	compile_list(&m->no_fallback, get(m->json, "must_not_fall_back"),
+		compile_rule(&m->caps[i],
+			     json_get(caps, capability_at(i)->name));
+	compile_list(&m->supported, json_get(m->json, "supported_ops"), true);
+	compile_list(&m->skip, json_get(m->json, "skip_ops"), false);
+	compile_list(&m->no_fallback, json_get(m->json, "must_not_fall_back"),
 		     false);
 }
 
@@ -198,9 +196,8 @@ bool manifest_must_not_fall_back(const struct manifest *m, const char *op)
 int manifest_only_dtypes(struct manifest *m, char *const *dtypes, size_t n,
 			 struct err *e)
 {
-	cJSON *old = cJSON_GetObjectItemCaseSensitive(m->json,
-						      "supported_dtypes");
-	cJSON *now = cJSON_CreateObject(), *x, *said;
+	const cJSON *old = json_get(m->json, "supported_dtypes"), *x;
+	cJSON *now = cJSON_CreateObject(), *said;
 	const struct dtype *t;
 	size_t i;
 
@@ -214,10 +211,10 @@ int manifest_only_dtypes(struct manifest *m, char *const *dtypes, size_t n,
 				"'%s', did you mean '%s'?" :
 				"unknown dtype '%s'", dtypes[i], near);
 		}
-		if (get(now, t->name))
+		if (json_get(now, t->name))
 			continue;
 		/* A regex stays; asking by name overrides false and absent. */
-		x = cJSON_GetObjectItemCaseSensitive(old, t->name);
+		x = json_get(old, t->name);
 		cJSON_AddItemToObject(now, t->name, cJSON_IsString(x) ?
 				      cJSON_Duplicate(x, 1) :
 				      cJSON_CreateTrue());

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dtype.h"
+#include "json.h"
 #include "vocab.h"
 #include "xalloc.h"
 
@@ -69,7 +70,7 @@ static void check_tolerance_value(struct check *c, const char *path,
 				  "ulp");
 		free(p);
 	}
-	if (cJSON_GetObjectItemCaseSensitive(item, "ulp") &&
+	if (json_get(item, "ulp") &&
 	    item->child->next)
 		check_say(c, path, "ulp stands alone, not beside rtol or atol");
 }
@@ -216,8 +217,7 @@ static bool is_decoder(const cJSON *item)
 void check_decoders(struct check *c, const char *path,
 			   const cJSON *item)
 {
-	const cJSON *claimed = cJSON_GetObjectItemCaseSensitive(c->top,
-					"supported_container_formats");
+	const cJSON *claimed = json_get(c->top, "supported_container_formats");
 	const cJSON *x;
 
 	if (!check_is_object(c, path, item))
@@ -228,8 +228,7 @@ void check_decoders(struct check *c, const char *path,
 		if (!is_decoder(x))
 			check_expected(c, p, "'module:function'", x);
 		if (known_format(c, p, x->string) &&
-		    !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(claimed,
-							x->string)))
+		    !cJSON_IsTrue(json_get(claimed, x->string)))
 			check_say(c, p, "a decoder needs "
 				  "supported_container_formats.%s to be true",
 				  x->string);

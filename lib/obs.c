@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "arena.h"
 #include "b64.h"
 #include "buf.h"
+#include "json.h"
 #include "rec.h"
 #include "sha256.h"
 #include "xalloc.h"
@@ -13,12 +15,6 @@
 #define BLOB_MAX ((size_t)1 << 34)
 #define DEPTH_MAX 8
 
-/* What an observation holds, freed as a whole. */
-struct block {
-	struct block *next;
-	max_align_t data[];
-};
-
 struct blob {
 	const char *digest;
 	const unsigned char *p;
@@ -26,7 +22,7 @@ struct blob {
 };
 
 struct mem {
-	struct block *blocks;
+	struct arena arena;		/* what an observation holds */
 	struct blob *blobs;		/* a digest is read once a record */
 	size_t nblobs, capblobs;
 };
@@ -42,25 +38,7 @@ struct ctx {
 
 static void *take(struct ctx *c, size_t n, size_t size)
 {
-	struct block *b;
-
-	/* n and size come from arrays that are in memory already. */
-	b = xcalloc(1, sizeof(*b) + n * size + 1);
-	b->next = c->mem->blocks;
-	c->mem->blocks = b;
-	return b->data;
-}
-
-static void mem_clear(struct mem *m)
-{
-	struct block *b, *next;
-
-	for (b = m->blocks; b; b = next) {
-		next = b->next;
-		free(b);
-	}
-	m->blocks = NULL;
-	m->nblobs = 0;
+	return arena_zero(&c->mem->arena, n, size);
 }
 
 /*
@@ -69,7 +47,7 @@ static void mem_clear(struct mem *m)
 static int read_dims(struct ctx *c, const cJSON *o, const char *key,
 		     long long lo, const int64_t **out, int *n)
 {
-	const cJSON *a = cJSON_GetObjectItemCaseSensitive(o, key), *item;
+	const cJSON *a = json_get(o, key), *item;
 	int64_t *v;
 	int i = 0;
 
@@ -83,7 +61,7 @@ static int read_dims(struct ctx *c, const cJSON *o, const char *key,
 		return err_set(c->e, EX_BADINPUT,
 			       "'%s' has more than %d entries", key,
 			       OBS_MAX_DIMS);
-	v = take(c, OBS_MAX_DIMS, sizeof(*v));
+	v = take(c, (size_t)cJSON_GetArraySize(a), sizeof(*v));
 	cJSON_ArrayForEach(item, a) {
 		char *end;
 		long long x;
@@ -175,7 +153,7 @@ static int blob_read(struct ctx *c, const char *digest,
 			       "blob '%.12s' has another digest, %.12s", hex,
 			       got);
 	}
-	*p = memcpy(take(c, b.len, 1), b.p, b.len);
+	*p = memcpy(arena_take(&m->arena, b.len), b.p, b.len);
 	*n = b.len;
 	buf_release(&b);
 	m->blobs = xgrow(m->blobs, &m->capblobs, m->nblobs + 1,
@@ -195,7 +173,7 @@ static int data_decode(struct ctx *c, const char *s, struct tensor *t)
 		buf_release(&b);
 		return err_set(c->e, EX_BADINPUT, "'data' is not base64");
 	}
-	t->p = memcpy(take(c, b.len, 1), b.p, b.len);
+	t->p = memcpy(arena_take(&c->mem->arena, b.len), b.p, b.len);
 	t->nbytes = b.len;
 	buf_release(&b);
 	return 0;
@@ -239,7 +217,7 @@ static int read_data(struct ctx *c, const cJSON *o, struct tensor *t,
 	size_t i, way = 0, n = 0;
 
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		const cJSON *x = cJSON_GetObjectItemCaseSensitive(o, ways[i]);
+		const cJSON *x = json_get(o, ways[i]);
 
 		if (!x)
 			continue;
@@ -326,7 +304,7 @@ static int read_tensor(struct ctx *c, const cJSON *o, struct tensor *t,
 	if (!cJSON_IsObject(o))
 		return err_set(c->e, EX_BADINPUT, "a tensor is not an object");
 	t->note = rec_str_opt(o, "lost", NULL);
-	if (t->note && !cJSON_GetObjectItemCaseSensitive(o, "dtype")) {
+	if (t->note && !json_get(o, "dtype")) {
 		/* Not even what it is could be found out. */
 		t->data = TD_LOST;
 		t->dtype = t->layout = t->device = "";
@@ -359,7 +337,7 @@ static int read_tensor(struct ctx *c, const cJSON *o, struct tensor *t,
 	t->relaid = rec_bool_opt(o, "relaid", false);
 	t->is_quantized = rec_bool_opt(o, "is_quantized", false);
 	t->amax = -1;
-	amax = cJSON_GetObjectItemCaseSensitive(o, "amax");
+	amax = json_get(o, "amax");
 	if (amax && (rec_hexf(amax, &t->amax) < 0 || !(t->amax >= 0)))
 		return err_set(c->e, EX_BADINPUT, "'amax' is no magnitude");
 	if (measure(c, t, &want) < 0)
@@ -374,7 +352,7 @@ static int read_value(struct ctx *c, const cJSON *o, struct value *v,
 
 	if (!cJSON_IsObject(o))
 		return err_set(c->e, EX_BADINPUT, "a value is not an object");
-	py = cJSON_GetObjectItemCaseSensitive(o, "py");
+	py = json_get(o, "py");
 	if (!py) {
 		v->is_tensor = true;
 		return read_tensor(c, o, &v->t,
@@ -413,7 +391,7 @@ static int read_values(struct ctx *c, const cJSON *a, struct value **out,
 static int read_result(struct ctx *c, const cJSON *rec, const char *key,
 		       struct result *res, const struct result *ref)
 {
-	const cJSON *o = cJSON_GetObjectItemCaseSensitive(rec, key);
+	const cJSON *o = json_get(rec, key);
 	const cJSON *raised, *outs;
 
 	if (!o)
@@ -421,8 +399,8 @@ static int read_result(struct ctx *c, const cJSON *rec, const char *key,
 	if (!cJSON_IsObject(o))
 		return err_set(c->e, EX_BADINPUT, "'%s' is not an object", key);
 	res->present = true;
-	raised = cJSON_GetObjectItemCaseSensitive(o, "raised");
-	outs = cJSON_GetObjectItemCaseSensitive(o, "outs");
+	raised = json_get(o, "raised");
+	outs = json_get(o, "outs");
 	if (!raised == !outs)
 		return err_set(c->e, EX_BADINPUT,
 			       "'%s' needs one of 'outs' and 'raised'", key);
@@ -446,7 +424,7 @@ static int read_result(struct ctx *c, const cJSON *rec, const char *key,
 static int sub(struct ctx *c, const cJSON *rec, const char *key, bool list,
 	       const cJSON **out)
 {
-	*out = cJSON_GetObjectItemCaseSensitive(rec, key);
+	*out = json_get(rec, key);
 	if (*out && !(list ? cJSON_IsArray(*out) : cJSON_IsObject(*out)))
 		return err_set(c->e, EX_BADINPUT, "'%s' is not %s", key,
 			       list ? "a list" : "an object");
@@ -455,7 +433,7 @@ static int sub(struct ctx *c, const cJSON *rec, const char *key, bool list,
 
 static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 {
-	const cJSON *in = cJSON_GetObjectItemCaseSensitive(rec, "inputs");
+	const cJSON *in = json_get(rec, "inputs");
 
 	if (rec_int(rec, "sample", 0, INT32_MAX, &o->sample, c->e) < 0)
 		return -1;
@@ -467,7 +445,7 @@ static int read_all(struct ctx *c, struct obs *o, const cJSON *rec)
 	o->tier = rec_str_opt(rec, "tier", "clean");
 	o->args = rec_str_opt(rec, "args", "");
 	o->repeat = rec_str_opt(rec, "repeat", NULL);
-	o->drew = cJSON_GetObjectItemCaseSensitive(rec, "drew");
+	o->drew = json_get(rec, "drew");
 	if (o->drew && !cJSON_IsBool(o->drew))
 		return err_set(c->e, EX_BADINPUT, "'drew' is neither true nor "
 			       "false");
@@ -505,7 +483,8 @@ int obs_read(struct obs *o, const cJSON *rec, const char *blobs,
 	struct mem *m = o->mem ? o->mem : xcalloc(1, sizeof(*m));
 	struct ctx c = { .mem = m, .blobs = blobs, .e = e };
 
-	mem_clear(m);
+	arena_reset(&m->arena);
+	m->nblobs = 0;
 	memset(o, 0, sizeof(*o));
 	o->mem = m;
 	o->json = rec;
@@ -520,7 +499,7 @@ void obs_release(struct obs *o)
 
 	if (!m)
 		return;
-	mem_clear(m);
+	arena_release(&m->arena);
 	free(m->blobs);
 	free(m);
 	memset(o, 0, sizeof(*o));

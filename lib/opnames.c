@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dtype.h"
+#include "json.h"
 #include "manifest_impl.h"
 #include "prog.h"
 #include "rec.h"
@@ -147,12 +148,11 @@ void opnames_warn(const struct manifest *m, const struct inventory *inv)
 
 	warn_dtypes(m, inv);
 	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		warn_list(inv, lists[i].key, cJSON_GetObjectItemCaseSensitive(
-				top, lists[i].key), lists[i].regexes);
+		warn_list(inv, lists[i].key, json_get(top, lists[i].key),
+			  lists[i].regexes);
 	for (i = 0; i < sizeof(claims) / sizeof(*claims); i++)
-		warn_claims(inv, claims[i], cJSON_GetObjectItemCaseSensitive(
-				top, claims[i]));
-	x = cJSON_GetObjectItemCaseSensitive(top, "tolerance_overrides");
+		warn_claims(inv, claims[i], json_get(top, claims[i]));
+	x = json_get(top, "tolerance_overrides");
 	if (x && x->child)
 		warn_tolerances(x, inv);
 }

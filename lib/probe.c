@@ -114,8 +114,7 @@ static void fail(struct probe *x, char *note)
 /* Are there as many devices as m claims?  One is claimed where it is silent. */
 static void hold_count(struct probes *p, const struct manifest *m)
 {
-	const cJSON *claim = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-							      "device_count");
+	const cJSON *claim = json_get(manifest_json(m), "device_count");
 	size_t i;
 
 	for (i = 0; claim && i < p->n; i++) {
@@ -168,7 +167,7 @@ int probe_run(struct probes *p, const struct manifest *m, bool all,
 		argv[n++] = xstrdup("--import");
 		argv[n++] = xstrdup(x->valuestring);
 	}
-	x = cJSON_GetObjectItemCaseSensitive(manifest_json(m), "adapter");
+	x = json_get(manifest_json(m), "adapter");
 	if (x) {
 		argv[n++] = xstrdup("--adapter");
 		argv[n++] = cJSON_PrintUnformatted(x);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "arena.h"
 #include "json.h"
 #include "xalloc.h"
 
@@ -62,7 +63,7 @@ struct rec_reader {
 	char *text;
 	size_t len, cap, pos, scanned;
 
-	cJSON *json;
+	struct arena arena;	/* holds the record's JSON */
 	struct buf where;
 	bool skip_obs;
 };
@@ -106,7 +107,7 @@ void rec_close(struct rec_reader *r)
 	free(r->name);
 	free(r->raw);
 	free(r->text);
-	cJSON_Delete(r->json);
+	arena_release(&r->arena);
 	buf_release(&r->where);
 	free(r);
 }
@@ -357,13 +358,13 @@ static const char *read_head(struct rec *rec)
 
 	if (!cJSON_IsObject(rec->json))
 		return "record is no JSON object";
-	v = cJSON_GetObjectItemCaseSensitive(rec->json, "v");
+	v = json_get(rec->json, "v");
 	if (!v)
 		return "record has no 'v'";
 	if (!cJSON_IsNumber(v) || v->valuedouble != REC_VERSION)
 		return "unknown record version";
 	for (i = 0; i < 3; i++) {
-		v = cJSON_GetObjectItemCaseSensitive(rec->json, heads[i].key);
+		v = json_get(rec->json, heads[i].key);
 		got[i] = "";
 		if (cJSON_IsString(v))
 			got[i] = v->valuestring;
@@ -402,8 +403,7 @@ int rec_next(struct rec_reader *r, struct rec *rec, struct err *e)
 
 	if (!e)
 		e = &own;
-	cJSON_Delete(r->json);
-	r->json = NULL;
+	arena_reset(&r->arena);
 	memset(rec, 0, sizeof(*rec));
 	for (;;) {
 		if (r->fd < 0) {
@@ -424,13 +424,12 @@ int rec_next(struct rec_reader *r, struct rec *rec, struct err *e)
 	}
 	if (memchr(line, '\0', len))
 		return bad_line(r, e, "record holds a NUL byte");
-	r->json = json_parse(line, len, e);
-	if (!r->json)
+	rec->json = json_parse_in(&r->arena, line, len, e);
+	if (!rec->json)
 		return err_prefix(e, "%s:%lu: cannot parse record", r->name,
 				  r->line);
 	rec->line = line;
 	rec->len = len;
-	rec->json = r->json;
 	wrong = read_head(rec);
 	if (wrong)
 		return bad_line(r, e, wrong);
@@ -472,14 +471,9 @@ static const char *type_name(const cJSON *v)
 	       "null";
 }
 
-static const cJSON *get(const cJSON *o, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-
 int rec_str(const cJSON *o, const char *key, const char **out, struct err *e)
 {
-	const cJSON *v = get(o, key);
+	const cJSON *v = json_get(o, key);
 
 	if (!cJSON_IsString(v))
 		return err_set(e, EX_BADINPUT, "'%s' needs a string, not %s",
@@ -511,7 +505,7 @@ static int whole(const cJSON *v, long long *out)
 int rec_int(const cJSON *o, const char *key, long long lo, long long hi,
 	    long long *out, struct err *e)
 {
-	const cJSON *v = get(o, key);
+	const cJSON *v = json_get(o, key);
 	long long n;
 
 	if (whole(v, &n))
@@ -529,7 +523,7 @@ int rec_int(const cJSON *o, const char *key, long long lo, long long hi,
 
 int rec_uint(const cJSON *o, const char *key, uint64_t *out, struct err *e)
 {
-	const cJSON *v = get(o, key);
+	const cJSON *v = json_get(o, key);
 	long long n;
 	char *end;
 
@@ -549,7 +543,7 @@ int rec_uint(const cJSON *o, const char *key, uint64_t *out, struct err *e)
 
 const char *rec_str_opt(const cJSON *o, const char *key, const char *dflt)
 {
-	const cJSON *v = get(o, key);
+	const cJSON *v = json_get(o, key);
 
 	return cJSON_IsString(v) ? v->valuestring : dflt;
 }
@@ -558,12 +552,12 @@ long long rec_int_opt(const cJSON *o, const char *key, long long dflt)
 {
 	long long n;
 
-	return whole(get(o, key), &n) ? dflt : n;
+	return whole(json_get(o, key), &n) ? dflt : n;
 }
 
 bool rec_bool_opt(const cJSON *o, const char *key, bool dflt)
 {
-	const cJSON *v = get(o, key);
+	const cJSON *v = json_get(o, key);
 
 	return cJSON_IsBool(v) ? cJSON_IsTrue(v) : dflt;
 }

@@ -33,7 +33,7 @@ struct rec {
 	const char *line;	/* borrowed until the next rec_next(); no LF */
 	size_t len;
 	enum rec_kind kind;
-	cJSON *json;		/* borrowed likewise; the whole object */
+	const cJSON *json;	/* borrowed likewise; the whole object */
 	const char *id;		/* borrowed; "" where the record has none */
 	const char *run;	/* borrowed; "" where the record has none */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "text.h"
 
 static void fact(struct doc *d, const char *name, const char *value)
@@ -494,7 +495,7 @@ static void waivers(const struct waivers *w, struct doc *d)
 static void stage_cell(const cJSON *o, const char *key, const char *fmt,
 		       struct doc *d)
 {
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, key);
+	const cJSON *n = json_get(o, key);
 	char text[64] = "";
 
 	if (cJSON_IsNumber(n))

@@ -46,7 +46,7 @@ static int get_list(const cJSON *o, const char *key, const cJSON **out,
 {
 	const cJSON *x;
 
-	*out = cJSON_GetObjectItemCaseSensitive(o, key);
+	*out = json_get(o, key);
 	if (!*out)
 		return 0;
 	if (!cJSON_IsArray(*out))
@@ -97,7 +97,7 @@ static int read_row(struct row *r, cJSON *o, const char *key, struct err *e)
 				       x->valuestring);
 		r->flags |= 1u << flag;
 	}
-	value = cJSON_GetObjectItemCaseSensitive(o, key);
+	value = json_get(o, key);
 	if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
 		return err_set(e, EX_ENVIRON, "no '%s'", key);
 	r->value = cJSON_IsString(value) ? xstrdup(value->valuestring) :

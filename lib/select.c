@@ -7,6 +7,7 @@
 #include "case.h"
 #include "device.h"
 #include "dtype.h"
+#include "json.h"
 #include "rules.h"
 #include "variants.h"
 #include "vocab.h"
@@ -117,15 +118,14 @@ static enum claim capability_claim(struct tables *t, const struct manifest *m,
 
 static int device_count(const struct manifest *m)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-							  "device_count");
+	const cJSON *x = json_get(manifest_json(m), "device_count");
 
 	return x ? x->valueint : 1;
 }
 
 static bool is_true(const cJSON *o, const char *key)
 {
-	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, key));
+	return cJSON_IsTrue(json_get(o, key));
 }
 
 /* The key that keeps a case about a container format from running; or NULL. */
@@ -137,8 +137,7 @@ static const char *missing_container(const struct manifest *m,
 
 	if (!format)
 		return NULL;
-	if (!is_true(cJSON_GetObjectItemCaseSensitive(top,
-					"supported_container_formats"), format))
+	if (!is_true(json_get(top, "supported_container_formats"), format))
 		return "supported_container_formats";
 	if (!strcmp(x->capability, "custom_quantized_decode") &&
 	    !manifest_decoder(m, format))
@@ -234,7 +233,7 @@ static double share_mb(void)
 
 static double megabytes(const cJSON *limits, const char *key)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(limits, key);
+	const cJSON *x = json_get(limits, key);
 
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
 }
@@ -243,7 +242,7 @@ static double megabytes(const cJSON *limits, const char *key)
 static double gigabytes(const cJSON *hardware, const char *key, int index,
 			double automatic)
 {
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(hardware, key);
+	const cJSON *item = json_get(hardware, key);
 
 	if (!item || cJSON_IsString(item))
 		return automatic;
@@ -258,8 +257,7 @@ static double gigabytes(const cJSON *hardware, const char *key, int index,
  */
 static double sides(const cJSON *hardware)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(hardware,
-							  "memory_model");
+	const cJSON *x = json_get(hardware, "memory_model");
 
 	return cJSON_IsString(x) && !strcmp(x->valuestring, "unified") ? 2 : 1;
 }
@@ -270,8 +268,8 @@ void select_limits(struct selection *s, const struct manifest *m)
 	int index = device_index(manifest_device(m));
 	double both;
 
-	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
-	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
+	limits = json_get(top, "resource_limits");
+	hardware = json_get(top, "hardware");
 	both = sides(hardware);
 	limit(&s->tensor_mb, &s->tensor_by,
 	      megabytes(limits, "max_tensor_size_mb"),
@@ -537,8 +535,7 @@ int select_plan(struct plan *p, const struct selection *s,
 	size_t i, k;
 	int rc;
 
-	t->narrowed = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-						       "only_dtypes");
+	t->narrowed = json_get(manifest_json(m), "only_dtypes");
 	for (i = 0; i < s->ncases; i++)
 		idset_add(ids, s->cases[i]);
 	rules_device(t->undefined, manifest_device(m));

@@ -194,7 +194,7 @@ static int read_names(struct summary *s, struct sum_case *c, const cJSON *o,
 	if (text && c->variant == STRMAP_NONE)
 		c->variant = strmap_add(&s->variants, text);
 	fact(&s->device, o, "device");
-	if (!cJSON_GetObjectItemCaseSensitive(o, "level"))
+	if (!json_get(o, "level"))
 		return 0;
 	if (rec_int(o, "level", 0, 8, &level, e) < 0)
 		return -1;
@@ -230,7 +230,7 @@ static int add_journal(struct summary *s, const struct rec *r, struct err *e)
 	if (r->kind == REC_START)
 		return read_names(s, c, r->json, e);
 	c->ended = true;
-	t = cJSON_GetObjectItemCaseSensitive(r->json, "t_s");
+	t = json_get(r->json, "t_s");
 	if (cJSON_IsNumber(t))
 		c->t_s += t->valuedouble;
 	s->undefined += (size_t)rec_int_opt(r->json, "undefined", 0);
@@ -314,7 +314,7 @@ static char *figures(const cJSON *check)
  */
 static const char *budget_source(const cJSON *check)
 {
-	const cJSON *b = cJSON_GetObjectItemCaseSensitive(check, "budget");
+	const cJSON *b = json_get(check, "budget");
 	const char *text = b ? b->valuestring : NULL;
 
 	if (!cJSON_IsString(b))
@@ -436,7 +436,7 @@ static void read_checks(struct summary *s, struct sum_case *c,
 /* `first` is the number of a sample, or an object that holds it and `args`. */
 static void read_first(struct failure *f, const cJSON *o)
 {
-	const cJSON *first = cJSON_GetObjectItemCaseSensitive(o, "first");
+	const cJSON *first = json_get(o, "first");
 
 	set(&f->args, rec_str_opt(o, "args", NULL), WHY_MAX);
 	if (cJSON_IsObject(first)) {
@@ -488,7 +488,7 @@ static int add_verdict(struct summary *s, const struct rec *r, struct err *e)
 		f->order_dependent = rec_bool_opt(r->json, "order_dependent",
 						  false);
 	}
-	read_checks(s, c, cJSON_GetObjectItemCaseSensitive(r->json, "checks"));
+	read_checks(s, c, json_get(r->json, "checks"));
 	return 0;
 }
 
@@ -529,7 +529,7 @@ static void read_promise(struct summary *s, const struct rec *r)
 /* What people must know of the run before anything else: new, or NULL. */
 static char *note_of(const cJSON *run)
 {
-	const cJSON *x, *only = cJSON_GetObjectItemCaseSensitive(run, "dtypes");
+	const cJSON *x, *only = json_get(run, "dtypes");
 	struct buf b = BUF_INIT;
 
 	if (!strcmp(rec_str_opt(run, "mode", ""), "validate"))
@@ -558,8 +558,7 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 	fact(&s->python, o, "python");
 	fact(&s->manifest, o, "manifest");
 	fact(&s->reference, o, "reference");
-	fact(&s->corpus_note, cJSON_GetObjectItemCaseSensitive(o, "corpus"),
-	     "note");
+	fact(&s->corpus_note, json_get(o, "corpus"), "note");
 	fact(&s->run, o, "run");
 	if (!s->note)
 		s->note = note_of(o);
@@ -567,8 +566,8 @@ static int add_run(struct summary *s, const struct rec *r, struct err *e)
 	if (seed >= 0 && !s->seed)
 		s->seed = xasprintf("%lld", seed);
 	fact(&s->seed, o, "seed");
-	read_level(s, cJSON_GetObjectItemCaseSensitive(o, "level"));
-	t = cJSON_GetObjectItemCaseSensitive(o, "t_import_s");
+	read_level(s, json_get(o, "level"));
+	t = json_get(o, "t_import_s");
 	if (cJSON_IsNumber(t) && t->valuedouble > s->t_import_s)
 		s->t_import_s = t->valuedouble;
 	read_promise(s, r);
@@ -599,7 +598,7 @@ static int add_account(struct summary *s, const struct rec *r, struct err *e)
 	bool fresh;
 
 	if (rec_str(r->json, "reason", &reason, e) < 0 ||
-	    (cJSON_GetObjectItemCaseSensitive(r->json, "n") &&
+	    (json_get(r->json, "n") &&
 	     rec_int(r->json, "n", 0, INT64_MAX, &n, e) < 0))
 		return -1;
 	if (*r->id) {
@@ -686,7 +685,7 @@ int summary_add(struct summary *s, const struct rec *r, struct err *e)
 
 static void larger(double *to, const cJSON *o, const char *key)
 {
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(o, key);
+	const cJSON *n = json_get(o, key);
 
 	if (cJSON_IsNumber(n) && n->valuedouble > *to)
 		*to = n->valuedouble;
@@ -695,7 +694,7 @@ static void larger(double *to, const cJSON *o, const char *key)
 /* A resumed run adds its own time; whether it was cut, the last one says. */
 static void read_stage(struct summary *s, const cJSON *o)
 {
-	const cJSON *t = cJSON_GetObjectItemCaseSensitive(o, "t_wall_s");
+	const cJSON *t = json_get(o, "t_wall_s");
 
 	larger(&s->peak_pss_mb, o, "peak_pss_mb");
 	if (!cJSON_IsNumber(t))
@@ -728,7 +727,7 @@ int summary_stages(struct summary *s, const char *path, struct err *e)
 			read_stage(s, o);
 			if (!s->stages)
 				s->stages = cJSON_CreateArray();
-			if (cJSON_GetObjectItemCaseSensitive(o, "stage")) {
+			if (json_get(o, "stage")) {
 				cJSON_AddItemToArray(s->stages, o);
 				o = NULL;
 			}

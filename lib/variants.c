@@ -30,7 +30,7 @@ static int read_flags(const cJSON *o, const char *key, unsigned *out,
 	const cJSON *x;
 	int flag;
 
-	cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(o, key)) {
+	cJSON_ArrayForEach(x, json_get(o, key)) {
 		flag = cJSON_IsString(x) ? item_flag_find(x->valuestring) : -1;
 		if (flag < 0)
 			return err_set(e, EX_ENVIRON, "unknown flag in '%s'",
@@ -47,7 +47,7 @@ static int read_classes(const cJSON *o, uint64_t *out, struct err *e)
 		[DT_FLOAT] = "float", [DT_COMPLEX] = "complex",
 		[DT_BITS] = "bits", [DT_QUANT] = "quant",
 	};
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "classes"), *x;
+	const cJSON *list = json_get(o, "classes"), *x;
 	size_t c, i, n = sizeof(names) / sizeof(*names);
 
 	*out = list ? 0 : UINT64_MAX;
@@ -82,7 +82,7 @@ static int read_one_of(struct line *l, struct err *e)
 	const cJSON *x;
 	uint64_t bit;
 
-	l->one_of = cJSON_GetObjectItemCaseSensitive(l->o, "one_of");
+	l->one_of = json_get(l->o, "one_of");
 	cJSON_ArrayForEach(x, l->one_of)
 		if (!named(x, &bit))
 			return err_set(e, EX_ENVIRON, "unknown dtype in "

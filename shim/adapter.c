@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "json.h"
 #include "prog.h"
 #include "vocab.h"
 #include "xalloc.h"
@@ -265,7 +266,7 @@ static int find_extra(PyObject **out, const struct device *d, const char *call,
 {
 	if (!find_call(out, d, call, usual, NULL, e))
 		return 0;
-	return cJSON_GetObjectItemCaseSensitive(override, key) ? -1 : 0;
+	return json_get(override, key) ? -1 : 0;
 }
 
 char *adapter_accelerator(void)

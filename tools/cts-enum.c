@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "enumout.h"
 #include "inventory.h"
+#include "json.h"
 #include "manifest_cli.h"
 #include "opnames.h"
 #include "prog.h"
@@ -306,8 +307,7 @@ static int add_folders(struct inventory *inv, struct manifest *m,
 
 	if (manifest_settle_dirs(m, e) < 0)
 		return -1;
-	cJSON_ArrayForEach(x, cJSON_GetObjectItemCaseSensitive(
-				manifest_json(m), "custom_test_dirs"))
+	cJSON_ArrayForEach(x, json_get(manifest_json(m), "custom_test_dirs"))
 		if (inventory_add(inv, x->valuestring, e) < 0)
 			return -1;
 	for (i = 0; i < inv->nnotes; i++)

@@ -19,6 +19,7 @@
 
 #include "baseline.h"
 #include "follow.h"
+#include "json.h"
 #include "manifest.h"
 #include "outfile.h"
 #include "prog.h"
@@ -215,8 +216,7 @@ static int read_stages(struct summary *s, const struct opts *o,
 /* The text of the device's template, narrowed as m says it was: in *b. */
 static bool template_text(const struct manifest *m, struct buf *b)
 {
-	const cJSON *x, *only = cJSON_GetObjectItemCaseSensitive(
-					manifest_json(m), "only_dtypes");
+	const cJSON *x, *only = json_get(manifest_json(m), "only_dtypes");
 	struct manifest *t = manifest_for_device(manifest_device(m), NULL);
 	char *names[64];
 	size_t n = 0;

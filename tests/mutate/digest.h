@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cjson/cJSON.h>
 
-/* Add an observation to the digest so far, 0 at first.  Changes obs. */
-uint64_t digest_obs(uint64_t sum, cJSON *obs);
+/* Add an observation to the digest so far, 0 at first. */
+uint64_t digest_obs(uint64_t sum, const cJSON *obs);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dtype.h"
+#include "json.h"
 #include "jw.h"
 #include "prog.h"
 #include "rec.h"
@@ -93,7 +94,7 @@ static uint64_t bit_of(const char *name)
 /* The dtypes for which an action, or a set of its parameters, can show. */
 static uint64_t dtypes_of(const cJSON *o)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, "dtypes"), *x;
+	const cJSON *list = json_get(o, "dtypes"), *x;
 	uint64_t bits = 0;
 
 	if (!list)
@@ -106,7 +107,7 @@ static uint64_t dtypes_of(const cJSON *o)
 /* The n-th set of parameters that can show on these dtypes; NULL: no more. */
 static const cJSON *set_at(const struct act *a, uint64_t dtypes, int n)
 {
-	const cJSON *sets = cJSON_GetObjectItemCaseSensitive(a->json, "with");
+	const cJSON *sets = json_get(a->json, "with");
 	const cJSON *set;
 
 	cJSON_ArrayForEach(set, sets)
@@ -126,7 +127,7 @@ static bool shows(const struct act *a, const struct site *s)
 
 static void add_act(struct draw *d, const cJSON *o)
 {
-	const cJSON *w = cJSON_GetObjectItemCaseSensitive(o, "weight");
+	const cJSON *w = json_get(o, "weight");
 	const char *name = rec_str_opt(o, "do", "");
 
 	if (rec_int_opt(o, "from", 1) > d->level)
@@ -149,7 +150,7 @@ static void add_site(struct draw *d, const cJSON *o)
 
 static void add_evidence(struct draw *d, const cJSON *o)
 {
-	const cJSON *c = cJSON_GetObjectItemCaseSensitive(o, "case"), *op;
+	const cJSON *c = json_get(o, "case"), *op;
 	struct one *x;
 	struct site *s;
 	size_t i;
@@ -164,10 +165,9 @@ static void add_evidence(struct draw *d, const cJSON *o)
 	x->op = rec_str_opt(c, "op", "");
 	x->suite = rec_str_opt(c, "suite", "");
 	x->variant = rec_str_opt(c, "variant", "");
-	x->reach = (size_t)cJSON_GetArraySize(
-		cJSON_GetObjectItemCaseSensitive(o, "ops"));
+	x->reach = (size_t)cJSON_GetArraySize(json_get(o, "ops"));
 	x->level = (int)rec_int_opt(c, "level", 1);
-	cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(o, "ops")) {
+	cJSON_ArrayForEach(op, json_get(o, "ops")) {
 		i = strmap_find(&d->sites, op->valuestring);
 		if (i == STRMAP_NONE)
 			continue;
@@ -208,13 +208,13 @@ static const cJSON *args_of(const struct site *s, const struct act *a)
 {
 	const char *key = rec_str_opt(a->json, "arg", NULL);
 
-	return key ? cJSON_GetObjectItemCaseSensitive(s->json, key) : NULL;
+	return key ? json_get(s->json, key) : NULL;
 }
 
 /* One of the site's actions, by weight; NULL: there is none. */
 static struct act *pick_act(struct draw *d, const struct site *s)
 {
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
+	const cJSON *all = json_get(s->json,
 							    "actions"), *a;
 	const cJSON *args;
 	double sum = 0, at;
@@ -398,7 +398,7 @@ static size_t pick_cases(struct draw *d, const struct site *s,
 /* The kind of an action, NULL where it can't show on the site's op. */
 static const char *group_of(const struct site *s, const char *action)
 {
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(s->json,
+	const cJSON *all = json_get(s->json,
 							    "actions"), *a;
 
 	cJSON_ArrayForEach(a, all)

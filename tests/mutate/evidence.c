@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "digest.h"
+#include "json.h"
 #include "jw.h"
 #include "prog.h"
 #include "rec.h"
@@ -67,9 +68,9 @@ static int read_cases(struct evidence *ev, char *path, struct err *e)
 }
 
 /* What the device itself served. */
-static void add_obs(struct seen *s, cJSON *obs)
+static void add_obs(struct seen *s, const cJSON *obs)
 {
-	cJSON *where = cJSON_GetObjectItemCaseSensitive(obs, "where"), *w;
+	const cJSON *where = json_get(obs, "where"), *w;
 
 	cJSON_ArrayForEach(w, where)
 		if (cJSON_IsString(w) && strcmp(w->valuestring, "composite"))
@@ -81,7 +82,7 @@ static void write_advice(struct jw *w, const cJSON *verdict)
 {
 	const cJSON *c, *all;
 
-	all = cJSON_GetObjectItemCaseSensitive(verdict, "checks");
+	all = json_get(verdict, "checks");
 	jw_key(w, "advice");
 	jw_arr(w);
 	cJSON_ArrayForEach(c, all)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "digest.h"
+#include "json.h"
 #include "jw.h"
 #include "proc.h"
 #include "prog.h"
@@ -98,13 +99,13 @@ static int prepare(const struct try *t, const struct trial *r,
 	const cJSON *c;
 	int i, rc = 0;
 
-	add_json(&b[0], cJSON_GetObjectItemCaseSensitive(r->mutant, "rule"));
+	add_json(&b[0], json_get(r->mutant, "rule"));
 	buf_addf(&b[1], "import os\nimport torch_refdev\n"
 		 "os.environ[\"CTS_REFDEV_FAULTS_LOG\"] = \"%s/%s.log\"\n"
 		 "torch_refdev.load_faults(\"%s/%s.jsonl\")\n",
 		 t->work, name, t->work, name);
 	cJSON_ArrayForEach(c, r->cases)
-		add_case(&b[2], cJSON_GetObjectItemCaseSensitive(c, "case"),
+		add_case(&b[2], json_get(c, "case"),
 			 name);
 	for (i = 0; i < 3; i++) {
 		char *path = xasprintf("%s/%s%s", t->work, name, ends[i]);
@@ -221,7 +222,7 @@ static const char *first_broken(const cJSON *verdict)
 {
 	const cJSON *c;
 
-	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(verdict,
+	cJSON_ArrayForEach(c, json_get(verdict,
 							       "checks"))
 		if (!rec_bool_opt(c, "ok", true) &&
 		    !strcmp(rec_str_opt(c, "class", ""), "contract"))
@@ -233,12 +234,12 @@ static const char *first_broken(const cJSON *verdict)
 static void look_at_advice(struct trial *r, const cJSON *healthy,
 			   const cJSON *verdict)
 {
-	const cJSON *known = cJSON_GetObjectItemCaseSensitive(healthy,
+	const cJSON *known = json_get(healthy,
 							      "advice");
 	const cJSON *c, *k;
 	bool old;
 
-	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(verdict,
+	cJSON_ArrayForEach(c, json_get(verdict,
 							       "checks")) {
 		if (rec_bool_opt(c, "ok", true))
 			continue;
@@ -274,9 +275,9 @@ static void take_verdict(struct trial *r, const char *line)
 /* Whether the device's values were not looked at. */
 static bool unseen(const cJSON *obs)
 {
-	const cJSON *o = cJSON_GetObjectItemCaseSensitive(obs, "dev"), *out;
+	const cJSON *o = json_get(obs, "dev"), *out;
 
-	o = cJSON_GetObjectItemCaseSensitive(o, "outs");
+	o = json_get(o, "outs");
 	cJSON_ArrayForEach(out, o)
 		if (rec_bool_opt(out, "meta", false) ||
 		    cJSON_HasObjectItem(out, "lost"))
@@ -428,7 +429,7 @@ static const char *missed(const struct trial *r, struct deeds did)
 
 static int report(struct try *t, const struct trial *r, struct err *e)
 {
-	const cJSON *k, *c = cJSON_GetObjectItemCaseSensitive(r->by, "case");
+	const cJSON *k, *c = json_get(r->by, "case");
 	bool all = strcmp(r->result, "caught");
 	struct jw w;
 	char *s;
@@ -472,7 +473,7 @@ static int try_one(struct try *t, const cJSON *mutant, struct err *e)
 	struct deeds did;
 	int rc;
 
-	r.cases = cJSON_GetObjectItemCaseSensitive(mutant, "cases");
+	r.cases = json_get(mutant, "cases");
 	if (!*name || strchr(name, '/') || strchr(name, '"'))
 		return err_set(e, EX_BADINPUT, "no name for a mutant: '%s'",
 			       name);

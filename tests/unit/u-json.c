@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "arena.h"
 #include "buf.h"
 #include "json.h"
 #include "seed.h"
@@ -189,6 +190,53 @@ static void test_mutated(void)
 	   "mutated text neither crashes nor leaks");
 }
 
+static void test_arena(void)
+{
+	static const char good[] = "{\"a\":[1,\"x\\ny\",{}],\"b\":null}";
+	static const char bad[] = "{\"a\":[1,\"x\\ny\",\"cut";
+	struct arena a = ARENA_INIT;
+	struct err e;
+	cJSON *j, *copy;
+	bool same = true, refused = true;
+	char *s;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		refused &= !json_parse_in(&a, bad, strlen(bad), &e);
+		j = json_parse_in(&a, good, strlen(good), &e);
+		s = j ? cJSON_PrintUnformatted(j) : NULL;
+		same &= s && !strcmp(s, good);
+		free(s);
+		if (i % 10 == 9)
+			arena_reset(&a);
+	}
+	ok(same, "an arena's tree is the same");
+	ok(refused, "and so is what is refused");
+	j = json_parse_in(&a, good, strlen(good), &e);
+	copy = cJSON_Duplicate(j, true);
+	arena_release(&a);
+	s = cJSON_PrintUnformatted(copy);
+	is_str(s, good, "a copy of it outlives the arena");
+	free(s);
+	cJSON_Delete(copy);
+}
+
+static void test_get(void)
+{
+	cJSON *j = parse("{\"a\":1,\"ab\":2,\"\":3,\"A\":4,\"l\":[5]}",
+			 NULL);
+
+	is_int(json_get(j, "a")->valueint, 1, "a key is found");
+	is_int(json_get(j, "ab")->valueint, 2, "a longer one");
+	is_int(json_get(j, "")->valueint, 3, "an empty one");
+	is_int(json_get(j, "A")->valueint, 4, "letter for letter");
+	ok(!json_get(j, "b") && !json_get(j, "abc"), "no other");
+	ok(!json_get(NULL, "a"), "nothing in nothing");
+	ok(!json_get(json_get(j, "l"), "a") && !json_get(json_get(j, "a"), ""),
+	   "nor in what is no object");
+	cJSON_Delete(j);
+}
+
 static void test_utf8(void)
 {
 	static const struct { const char *s; size_t n; int want; } v[] = {
@@ -219,6 +267,8 @@ int main(void)
 	test_depth();
 	test_many_keys();
 	test_mutated();
+	test_arena();
+	test_get();
 	test_utf8();
 	return done();
 }
