@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json.h"
 #include "seed.h"
 #include "vocab.h"
 
@@ -115,7 +116,7 @@ static int opt_int(const cJSON *o, const char *key, long long lo, long long hi,
 {
 	long long v;
 
-	if (!cJSON_GetObjectItemCaseSensitive(o, key))
+	if (!json_get(o, key))
 		return 0;
 	if (rec_int(o, key, lo, hi, &v, e))
 		return -1;
@@ -126,14 +127,14 @@ static int opt_int(const cJSON *o, const char *key, long long lo, long long hi,
 static int opt_str(const cJSON *o, const char *key, const char **out,
 		   struct err *e)
 {
-	if (!cJSON_GetObjectItemCaseSensitive(o, key))
+	if (!json_get(o, key))
 		return 0;
 	return rec_str(o, key, out, e);
 }
 
 static int read_edits(struct case_rec *c, const cJSON *o, struct err *e)
 {
-	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "edits"), *item;
+	const cJSON *v = json_get(o, "edits"), *item;
 	bool good = !v || cJSON_IsArray(v);
 
 	cJSON_ArrayForEach(item, v)
@@ -153,12 +154,12 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 	const char *isolate = NULL;
 	const cJSON *v, *item;
 
-	v = cJSON_GetObjectItemCaseSensitive(o, "timeout_s");
+	v = json_get(o, "timeout_s");
 	if (v && (!cJSON_IsNumber(v) || !(v->valuedouble >= 0)))
 		return err_set(e, EX_BADINPUT,
 			       "'timeout_s' needs a number, not below 0");
 	c->timeout_s = v ? v->valuedouble : 0;
-	v = cJSON_GetObjectItemCaseSensitive(o, "backend_import");
+	v = json_get(o, "backend_import");
 	if (v && !cJSON_IsArray(v))
 		return err_set(e, EX_BADINPUT,
 			       "'backend_import' needs a list of strings");
@@ -170,7 +171,7 @@ static int read_rest(struct case_rec *c, const cJSON *o, struct err *e)
 	if (read_edits(c, o, e) ||
 	    opt_int(o, "cleanup_mb", 1, 1 << 30, &c->cleanup_mb, e))
 		return -1;
-	v = cJSON_GetObjectItemCaseSensitive(o, "adapter");
+	v = json_get(o, "adapter");
 	if (v && !cJSON_IsObject(v))
 		return err_set(e, EX_BADINPUT, "'adapter' needs an object");
 	c->adapter = v;
@@ -201,7 +202,7 @@ int case_read(struct case_rec *c, const struct rec *r, struct err *e)
 	memset(c, 0, sizeof(*c));
 	c->id = r->id;
 	c->run = r->run;
-	c->level_reason = c->capability = c->device = "";
+	c->level_reason = c->capability = c->device = c->cost = "";
 	c->oracle = "cpu";
 	c->level = 1;
 	c->only = -1;
@@ -213,11 +214,12 @@ int case_read(struct case_rec *c, const struct rec *r, struct err *e)
 	    opt_str(o, "level_reason", &c->level_reason, e) ||
 	    opt_str(o, "capability", &c->capability, e) ||
 	    opt_str(o, "oracle", &c->oracle, e) ||
+	    opt_str(o, "cost", &c->cost, e) ||
 	    opt_int(o, "level", 1, 8, &c->level, e) ||
 	    opt_int(o, "samples", 0, 1000000, &c->samples, e) ||
 	    opt_int(o, "sample", 0, 1000000, &c->only, e))
 		return -1;
-	if (cJSON_GetObjectItemCaseSensitive(o, "seed") &&
+	if (json_get(o, "seed") &&
 	    rec_uint(o, "seed", &c->seed, e))
 		return -1;
 	return read_rest(c, o, e);
@@ -249,6 +251,8 @@ void case_write(struct jw *w, const struct case_rec *c)
 	if (c->capability && *c->capability)
 		jw_kstr(w, "capability", c->capability);
 	jw_kstr(w, "oracle", c->oracle ? c->oracle : "cpu");
+	if (c->cost && *c->cost)
+		jw_kstr(w, "cost", c->cost);
 	jw_kint(w, "samples", c->samples);
 	jw_key(w, "seed");
 	jw_uint(w, c->seed);

@@ -21,6 +21,7 @@ struct case_rec {
 	const char *id, *run;
 	const char *suite, *op, *variant, *dtype, *device;
 	const char *level_reason, *capability, *oracle;
+	const char *cost;		/* the suite's word, as "high"; or "" */
 	int level;
 	int samples;			/* at most; 0: all */
 	int only;			/* run just this sample; -1: all */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "case.h"
 #include "dtype.h"
+#include "json.h"
 #include "jw.h"
 #include "prog.h"
 #include "sha256.h"
@@ -67,15 +68,13 @@ void enumout_manifest(struct enumout *o, const struct manifest *m)
 	const cJSON *pct, *mb, *gb;
 	double least;
 
-	o->adapter = cJSON_GetObjectItemCaseSensitive(top, "adapter");
-	limits = cJSON_GetObjectItemCaseSensitive(top, "resource_limits");
-	pct = cJSON_GetObjectItemCaseSensitive(limits,
-					       "cleanup_threshold_pct");
-	mb = cJSON_GetObjectItemCaseSensitive(limits, "max_device_memory_mb");
-	hardware = cJSON_GetObjectItemCaseSensitive(top, "hardware");
-	gb = cJSON_GetObjectItemCaseSensitive(hardware, "device_memory_gb");
-	o->oom_ends = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(hardware,
-							"oom_recoverable"));
+	o->adapter = json_get(top, "adapter");
+	limits = json_get(top, "resource_limits");
+	pct = json_get(limits, "cleanup_threshold_pct");
+	mb = json_get(limits, "max_device_memory_mb");
+	hardware = json_get(top, "hardware");
+	gb = json_get(hardware, "device_memory_gb");
+	o->oom_ends = cJSON_IsFalse(json_get(hardware, "oom_recoverable"));
 	if (!pct || (!cJSON_IsNumber(mb) && !cJSON_IsNumber(gb)))
 		return;
 	least = cJSON_IsNumber(mb) ? mb->valuedouble : gb->valuedouble * 1024;
@@ -184,8 +183,7 @@ static void write_run(struct jw *w, const struct enumout *o,
 		      const struct manifest *m, const struct inventory *inv,
 		      const char *run)
 {
-	const cJSON *only = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-							"only_dtypes"), *x;
+	const cJSON *only = json_get(manifest_json(m), "only_dtypes"), *x;
 	struct utsname u;
 	char digest[72];
 
@@ -234,8 +232,7 @@ static bool is_special(const char *variant)
 static void special(struct case_rec *c, const struct enumout *o,
 		    const struct manifest *m)
 {
-	const cJSON *seed = cJSON_GetObjectItemCaseSensitive(manifest_json(m),
-							"ieee754_seed");
+	const cJSON *seed = json_get(manifest_json(m), "ieee754_seed");
 
 	if (seed && !o->seeded)
 		c->seed = (uint64_t)seed->valuedouble;
@@ -286,6 +283,7 @@ static int write_fresh(struct sink *out, const struct enumout *o,
 		       const struct planned *x, const struct manifest *m,
 		       const char *run, struct err *e)
 {
+	const char *cost = x->item->tags[TAG_COST];
 	char id[CASE_ID_MAX];
 	struct case_rec c = {
 		.id = id, .run = run, .suite = x->item->suite,
@@ -296,7 +294,7 @@ static int write_fresh(struct sink *out, const struct enumout *o,
 		.oom_ends = o->oom_ends,
 		.suite_dir = x->item->folder, .level = x->level,
 		.level_reason = x->level_reason, .capability = x->capability,
-		.oracle = x->oracle, .only = -1, .seed = o->seed,
+		.oracle = x->oracle, .cost = cost, .only = -1, .seed = o->seed,
 		.samples = o->samples >= 0 ? o->samples :
 			   x->item->written ? 0 : manifest_max_samples(m),
 		.backend_import = manifest_imports(m),

@@ -324,14 +324,16 @@ hold()
 }
 
 # sample_memory: note the most that the workers of this run had in memory,
-# together, what they share counted once.
+# together, what they share counted once.  To look takes the more the larger
+# they are, and they wait for it: no more than a fiftieth of the time.
 sample_memory()
 {
-	local peak now pids
+	local peak now pids since pause
 	trap 'exit 0' TERM
 	# What ran of it before counts, too.
 	peak=$(grep -xE '[0-9]{1,9}' "$CTS_RUN/.peak" 2>/dev/null) || peak=0
 	while alive $$; do
+		since=${EPOCHREALTIME/[.,]/}
 		pids=$(grep -lsz "^CTS_RUN=$CTS_RUN\$" /proc/[0-9]*/environ |
 			sed 's/environ$/smaps_rollup/') || :
 		# shellcheck disable=SC2086
@@ -341,7 +343,10 @@ sample_memory()
 			peak=$now
 			echo "$peak" >"$CTS_RUN/.peak"
 		fi
-		sleep 1 & wait $!
+		pause=$(((${EPOCHREALTIME/[.,]/} - since) * 50 / 1000))
+		[ "$pause" -ge 1000 ] || pause=1000
+		sleep "$(printf '%d.%03d' $((pause / 1000)) \
+			$((pause % 1000)))" & wait $!
 	done
 }
 
@@ -376,10 +381,29 @@ earlier()
 remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
 	CTS_RESULTS CTS_ROOT OMP_NUM_THREADS MKL_NUM_THREADS CORPUS GOLDEN)
 
+# spread N CASES: so that each of the cases that take long begins a block of N,
+# from the first block on: no worker gets many, and none is the last to run.
+spread()
+{
+	grep -qF '"cost":"high"' "$2" || return 0
+	awk -v n="$1" '
+	/"cost":"high"/ { if (NR == FNR) long[have++] = $0; next }
+	NR == FNR { next }
+	{
+		for (; put < have && at % n == 0; at++)
+			print long[put++]
+		print
+		at++
+	}
+	END { while (put < have) print long[put++] }' "$2" "$2" >"$2.new" ||
+		no_room
+	mv "$2.new" "$2"
+}
+
 # execute STAGE CASES STREAM: run cases through the workers, into the stream.
 execute()
 {
-	local rc=0 since=$EPOCHREALTIME total helpers=() job how name
+	local rc=0 since=$EPOCHREALTIME total helpers=() job how name block
 	total=$(wc -l <"$2")
 	CTS_RUN=$(realpath "$run")
 	CTS_STREAM=$(realpath "$3")
@@ -398,10 +422,14 @@ execute()
 		"$bin/cts-report" --follow "$total" "$3" >&2 9>&- &
 		helpers+=($!)
 	fi
-	# Few cases a block: those that take ten seconds each stand together.
+	# Some dozens of blocks a worker, so that all end at about one time.
+	block=$((total / jobs / 32))
+	[ "$block" -ge 1 ] || block=1
+	[ "$block" -le 32 ] || block=32
+	spread "$block" "$2"
 	# A worker that fails has met the end of the world, not a bad case.
 	# To stop at a lost terminal is for us to say, not for parallel.
-	how=(--will-cite --pipe --round-robin -N 4 --jobs "$jobs"
+	how=(--will-cite --pipe --round-robin -N "$block" --jobs "$jobs"
 		--halt "now,fail=1" --joblog "$run/joblog.tsv")
 	if [ -z "${HOSTS-}" ]; then
 		(

@@ -269,13 +269,13 @@ shape()
 	printf '{"v":1,"kind":"suite","id":"","run":"","suite":"shapes",'
 	printf '"op":"%s","dtypes":["float16","float32","int8"],"level":%s,' \
 		"$1" "$2"
-	printf '"capability":"inference","tags":{"family":"%s","tier":"%s"}}\n' \
-		"$3" "$4"
+	printf '"capability":"inference","tags":{"family":"%s","tier":"%s"%s}}\n' \
+		"$3" "$4" "${5:+,\"cost\":\"$5\"}"
 }
 {
 	cat inv
 	shape mm_edges 2 matmul smoke
-	shape mm_large 3 matmul heavy
+	shape mm_large 3 matmul heavy high
 	shape sum_edges 2 reduction standard
 } >inv3
 pick() { cts-enum --inventory inv3 -d cpu "$@"; }
@@ -290,6 +290,8 @@ exits 0 '-k family at level 8' pick -k 'family=mat*'
 is "$(cases | cut -d/ -f2 | uniq)" $'mm_edges\nmm_large' 'all of it'
 is "$(jq -r 'select(.op == "mm_large") | "\(.level) \(.level_reason)"' out |
 	uniq)" '8 a heavy case' 'with the reason'
+is "$(jq -r 'select(.kind == "case") | "\(.op) \(.cost)"' out | uniq)" \
+	$'mm_edges null\nmm_large high' 'and says what is costly'
 exits 0 '-k tier' pick -l 3 -k tier=heavy
 adds_up '-k tier'
 is "$(cases | cut -d/ -f2 | uniq)" mm_large 'who asks for it gets it'

@@ -14,8 +14,11 @@ END
 fake cts-enum <<'END'
 echo "$*" >>"$T/args"
 echo '{"v":1,"kind":"run","id":"","run":"r","role":"selection","device":"dev:1","hardware":"hw","cases":30}'
-for i in $(seq 30); do
-	echo '{"v":1,"kind":"case","id":"s/o'$i'/d/v","run":"r"}'
+n=$(cat "$T/cases" 2>/dev/null) || n=30
+for i in $(seq "$n"); do
+	cost=
+	! grep -qx "$i" "$T/long" 2>/dev/null || cost=',"cost":"high"'
+	echo '{"v":1,"kind":"case","id":"s/o'$i'/d/v","run":"r"'$cost'}'
 done
 echo '{"v":1,"kind":"account","id":"s/o/d/x","run":"r","reason":"x"}'
 END
@@ -101,6 +104,27 @@ is "$(zcat "$f/stream.jsonl.gz" | grep '"verdict"' | grep /o7/ | jq .again)" \
 	'"fail"' 'and says what came of it'
 ls -A results >list
 unlike list new 'no folder is left without a name'
+
+# order N: whose turn it was first, of all that one worker ran.
+order()
+{
+	zcat "$1/stream.jsonl.gz" | sed -n \
+		's/.*"start","id":"s\/o\([0-9]*\)\/.*/\1/p' | head -n "$2" |
+		tr '\n' ' '
+}
+seq 20 5 30 >long
+one() { JOBS=1 bash "$top/lib/run.sh" "$@"; }
+DEVICE=dev:1 OUT=$T/few CONFIRM=off exits 0 'few cases, some long' one run
+is "$(order few 6)" '20 25 30 1 2 3 ' 'begin with those that take long'
+is "$(verdicts few/stream.jsonl.gz)" ' 30 1 ' 'and run each once'
+echo 130 >cases
+sed -i 's/"cases":30/"cases":130/' fake/cts-enum
+DEVICE=dev:1 OUT=$T/many CONFIRM=off exits 0 'many cases, some long' one run
+is "$(order many 14)" '20 1 2 3 25 4 5 6 30 7 8 9 10 11 ' \
+	'are dealt in blocks, each of which begins with such a case'
+is "$(verdicts many/stream.jsonl.gz)" ' 130 1 ' 'and run each once'
+sed -i 's/"cases":130/"cases":30/' fake/cts-enum
+rm long cases
 
 touch bad
 DEVICE=dev:1 OUT=$T/o exits 1 'not conformant' run run
