@@ -160,8 +160,7 @@ static bool escape(struct parse *s, char **d)
 
 #define EACH(b) (UINT64_C(0x0101010101010101) * (b))
 
-/* The first byte in [p, end) that a string can't hold as it is, or end. */
-static const char *plain_end(const char *p, const char *end)
+const char *json_plain_end(const char *p, const char *end)
 {
 	uint64_t w, q, b;
 
@@ -188,7 +187,7 @@ static bool string(struct parse *s, char **out)
 	char *d;
 	int k;
 
-	s->p = plain_end(from, s->end);
+	s->p = json_plain_end(from, s->end);
 	if (s->p < s->end && *s->p == '"') {
 		*out = new_text(s, (size_t)(s->p - from) + 1);
 		memcpy(*out, from, (size_t)(s->p - from));
@@ -203,7 +202,7 @@ static bool string(struct parse *s, char **out)
 	s->p = from;
 	while (s->p < s->end) {
 		from = s->p;
-		s->p = plain_end(from, s->end);
+		s->p = json_plain_end(from, s->end);
 		memcpy(d, from, (size_t)(s->p - from));
 		d += s->p - from;
 		if (s->p == s->end)

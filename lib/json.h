@@ -29,6 +29,12 @@ struct arena;
 cJSON *json_parse_in(struct arena *a, const char *s, size_t n, struct err *e);
 
 /*
+ * The first byte in [p, end) that does not stand for itself in a string, that
+ * is '"', '\\', a control byte or one that is not ASCII; end where there is none.
+ */
+const char *json_plain_end(const char *p, const char *end);
+
+/*
  * The value of o's key, letter for letter, or NULL; also where o is NULL or no
  * object.  Several times as fast as cJSON's own, which calls a function a key.
  */

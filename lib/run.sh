@@ -248,6 +248,14 @@ point_latest()
 	mv "$ref.tmp" "$ref"
 }
 
+# patiently: from here on nothing of ours takes the processor from who uses it
+# as soon as there is something to do, but waits for its turn: each such change
+# costs the worker its caches.  Where that can't be had, it is slower.
+patiently()
+{
+	chrt --batch --pid 0 "$BASHPID" >/dev/null 2>&1 || :
+}
+
 # worker: one pipe, as often as there are jobs.  Its stdout is $CTS_STREAM, to
 # which every record is appended by one write.  One zygote serves all workers.
 worker()
@@ -263,6 +271,7 @@ worker()
 remote()
 {
 	local scratch
+	patiently
 	[ -r "$CTS_RUN/manifest.json" ] ||
 		die 4 "$(uname -n) has no '$CTS_RUN'"
 	scratch=${TMPDIR:-/tmp}/cts-$(id -u)-${CTS_SCRATCH##*.}
@@ -276,30 +285,46 @@ remote()
 	! flock -n 8 || rm -rf "$scratch"	# the last one cleans up
 }
 
-# work SCRATCH: cases to verdicts.
-work()
+# worker_opts SCRATCH: fill iso and exec with what the workers' tools are told.
+worker_opts()
 {
-	local iso=() exec=()
+	iso=(--zygote "$1/z" --runlog "$CTS_RUN/runlog.txt")
 	add_opt iso --timeout "${TIMEOUT-}"
 	add_opt iso --mode "${ISOLATE-}"
 	add_opt iso --known-crashes "${KNOWN_CRASHES-}"
 	add_opt iso --device "${DEVICE-}"
-	# PyTorch itself takes half a gigabyte before the first case.
-	add_opt iso --max-memory "$(jq -r '.resource_limits.max_system_memory_mb
-		| numbers | ceil + 512' "$CTS_RUN/manifest.json")"
 	[ ! -s "$CTS_RUN/.history" ] ||
 		iso+=(--history "$CTS_RUN/.history")
-	iso+=(--zygote "$1/z" --runlog "$CTS_RUN/runlog.txt")
+	exec=(--blobs "$CTS_RUN/blobs")
 	add_opt exec --device "${DEVICE-}"
-	exec+=(--blobs "$CTS_RUN/blobs")
 	if [ -n "${GOLDEN-}" ]; then
 		exec+=(--golden "$GOLDEN")
 	elif [ "${CORPUS:-auto}" != off ]; then
 		exec+=(--corpus "${CORPUS:-auto}")
 	fi
+}
+
+# work SCRATCH: cases to verdicts.
+work()
+{
+	local iso exec
+	worker_opts "$1"
+	# PyTorch itself takes half a gigabyte before the first case.
+	add_opt iso --max-memory "$(jq -r '.resource_limits.max_system_memory_mb
+		| numbers | ceil + 512' "$CTS_RUN/manifest.json")"
 	"$bin/cts-isolate" "${iso[@]}" -- "$bin/cts-exec" "${exec[@]}" |
 		"$bin/cts-compare" --manifest "$CTS_RUN/manifest.json" \
 		--blobs "$CTS_RUN/blobs"
+}
+
+# warm_up CASES: import PyTorch while the workers are still being started.
+warm_up()
+{
+	local iso exec
+	worker_opts "$CTS_SCRATCH"
+	patiently
+	exec "$bin/cts-isolate" --warm-up "${iso[@]}" "$1" -- \
+		"$bin/cts-exec" "${exec[@]}" >/dev/null 2>&1
 }
 
 # alive PID: it runs, and is not only waiting to be buried.
@@ -414,6 +439,10 @@ execute()
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	earlier
 	trap 'stopped=1; kill -TERM "$job" 2>/dev/null || :' INT TERM HUP
+	if [ -z "${HOSTS-}" ]; then
+		warm_up "$2" 9>&- &
+		helpers+=($!)
+	fi
 	sample_memory 9>&- &
 	helpers+=($!)
 	if [ -t 2 ]; then
@@ -434,6 +463,7 @@ execute()
 	if [ -z "${HOSTS-}" ]; then
 		(
 			trap '' HUP
+			patiently
 			exec setpriv --pdeathsig KILL parallel "${how[@]}" \
 				--ungroup bash lib/run.sh worker
 		) <"$2" 9>&- &

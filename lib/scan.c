@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "json.h"
 #include "rec.h"
 #include "utf8.h"
 #include "xalloc.h"
@@ -92,21 +93,21 @@ static int string(struct at *a, struct slice *out)
 	const char *start = ++a->p, *p = start;
 	bool escaped = false, high = false;
 
-	for (;; p++) {
-		while (p < a->end && *p != '"' && *p != '\\' &&
-		       (unsigned char)*p >= 0x20) {
-			high |= (unsigned char)*p >= 0x80;
-			p++;
-		}
+	for (;;) {
+		p = json_plain_end(p, a->end);
 		if (p == a->end || (unsigned char)*p < 0x20)
 			return -1;
 		if (*p == '"')
 			break;
+		if (*p != '\\') {
+			high = true;
+			p++;
+			continue;
+		}
 		escaped = true;
 		p = escape(p + 1, a->end);
 		if (!p)
 			return -1;
-		p--;
 	}
 	if (high && !utf8_valid(start, (size_t)(p - start)))
 		return -1;
@@ -127,9 +128,9 @@ static bool digits(struct at *a)
 	return a->p > p;
 }
 
-static bool skip(struct at *a, const char *chars)
+static bool skip(struct at *a, char c)
 {
-	if (a->p == a->end || !*a->p || !strchr(chars, *a->p))
+	if (a->p == a->end || *a->p != c)
 		return false;
 	a->p++;
 	return true;
@@ -137,13 +138,14 @@ static bool skip(struct at *a, const char *chars)
 
 static int number(struct at *a)
 {
-	skip(a, "-");
-	if (!skip(a, "0") && !digits(a))
+	skip(a, '-');
+	if (!skip(a, '0') && !digits(a))
 		return -1;
-	if (skip(a, ".") && !digits(a))
+	if (skip(a, '.') && !digits(a))
 		return -1;
-	if (skip(a, "eE")) {
-		skip(a, "+-");
+	if (skip(a, 'e') || skip(a, 'E')) {
+		if (!skip(a, '+'))
+			skip(a, '-');
 		if (!digits(a))
 			return -1;
 	}
@@ -183,7 +185,7 @@ static int member(struct at *a)
 	if (a->p == a->end || *a->p != '"' || string(a, NULL) < 0)
 		return -1;
 	space(a);
-	if (!skip(a, ":"))
+	if (!skip(a, ':'))
 		return -1;
 	space(a);
 	return 0;
@@ -250,13 +252,18 @@ static int new_key(struct at *a, struct slice key)
 
 static struct slice *wanted(struct scan *s, struct slice key)
 {
-	return slice_is(key, "kind") ? &s->kind :
-	       slice_is(key, "id") ? &s->id :
-	       slice_is(key, "run") ? &s->run :
-	       slice_is(key, "outcome") ? &s->outcome :
-	       slice_is(key, "device") ? &s->device :
-	       slice_is(key, "hardware") ? &s->hardware :
-	       slice_is(key, "torch") ? &s->torch : NULL;
+	static const struct { const char *name; size_t len, at; } keys[] = {
+#define KEY(x) { #x, sizeof(#x) - 1, offsetof(struct scan, x) }
+		KEY(kind), KEY(id), KEY(run), KEY(outcome), KEY(device),
+		KEY(hardware), KEY(torch),
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (key.len == keys[i].len &&
+		    !memcmp(key.p, keys[i].name, key.len))
+			return (struct slice *)((char *)s + keys[i].at);
+	return NULL;
 }
 
 static long long small_number(const char *p, const char *end)
@@ -285,7 +292,7 @@ int scan_record(struct scan *s, const char *line, size_t len)
 	if (len >= REC_MAX)
 		return -1;
 	space(&a);
-	if (!skip(&a, "{"))
+	if (!skip(&a, '{'))
 		return -1;
 	do {
 		space(&a);
@@ -293,7 +300,7 @@ int scan_record(struct scan *s, const char *line, size_t len)
 		    new_key(&a, key) < 0)
 			return -1;
 		space(&a);
-		if (!skip(&a, ":"))
+		if (!skip(&a, ':'))
 			return -1;
 		space(&a);
 		start = a.p;
@@ -311,8 +318,8 @@ int scan_record(struct scan *s, const char *line, size_t len)
 			s->order_dependent = *start == 't';
 		}
 		space(&a);
-	} while (skip(&a, ","));
-	if (!skip(&a, "}"))
+	} while (skip(&a, ','));
+	if (!skip(&a, '}'))
 		return -1;
 	space(&a);
 	if (a.p != a.end || v != REC_VERSION || !s->kind.p || !s->id.p ||

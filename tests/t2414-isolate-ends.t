@@ -88,6 +88,32 @@ is "$(cat out.? | jq -r 'select(.kind == "end" or .kind == "death").id' |
 ok 'the zygote leaves' none_left "$fake"
 ok 'and takes its socket along' test ! -e "$zy"
 
+# Started beforehand, for those who come.
+{ echo '{"v":1,"kind":"run","id":"","run":"r"}'; cases ok segv ok; } >in
+exits 0 '--warm-up' cts-isolate --warm-up --zygote "$zy" in -- "$fake"
+is "$(cat out err)" '' 'runs nothing'
+ok 'and has a zygote' test -S "$zy"
+before=$(pgrep -f -- "$fake")
+exits 0 'a run' cts-isolate --zygote "$zy" in -- env "$fake"
+is "$(results out | wc -l)" 3 'finds it'
+is "$(pgrep -cf -- "$fake")" 1 'and needs no other'
+is "$(pgrep -f -- "$fake")" "$before" 'that is it'
+ok 'which leaves as always' none_left "$fake"
+exits 0 '--warm-up without a case' cts-isolate --warm-up --zygote "$zy" \
+	/dev/null -- "$fake"
+ok 'starts none' test ! -e "$zy"
+cases ok | sed 's/"seed"/"adapter":{"fork":"never"},&/' >never
+exits 0 '--warm-up for what can not be forked' cts-isolate --warm-up \
+	--zygote "$zy" never -- "$fake"
+ok 'starts none' test ! -e "$zy"
+exits 4 '--warm-up of what can not start' cts-isolate --warm-up --zygote "$zy" \
+	in -- sh -c 'echo oops >&2; exit 4'
+errline 'ended \(exit 4\): oops' 'says so'
+exits 3 '--warm-up for no stream' cts-isolate --warm-up --zygote "$zy" \
+	"$fake" -- "$fake"
+exits 2 '--warm-up without --zygote' cts-isolate --warm-up in -- "$fake"
+like err 'needs --zygote' 'says what it needs'
+
 # A path that no socket address can hold.
 long=$T/$(printf 'x%.0s' {1..150})
 mkdir "$long"

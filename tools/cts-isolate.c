@@ -20,6 +20,7 @@
 
 #include "device.h"
 #include "history.h"
+#include "intake.h"
 #include "mend.h"
 #include "outfile.h"
 #include "place.h"
@@ -29,9 +30,11 @@
 #include "shrink.h"
 #include "warden.h"
 #include "xalloc.h"
+#include "zygote.h"
 
 static const char usage_text[] =
 "usage: cts-isolate [OPTION]... [FILE]... -- COMMAND [ARG]...\n"
+"       cts-isolate --warm-up --zygote PATH [OPTION]... [FILE]... -- COMMAND...\n"
 "       cts-isolate --resume STREAM\n"
 "       cts-isolate --settle AGAIN STREAM\n"
 "       cts-isolate --triage [--candidates FILE] STREAM AGAIN...\n"
@@ -53,6 +56,8 @@ static const char usage_text[] =
 "  -b, --batch N              a fresh process after so many cases (no limit)\n"
 "      --zygote PATH          fork workers from a process that serves there and\n"
 "                             is started if need be; for runs side by side\n"
+"      --warm-up              have that process started where the first case of\n"
+"                             FILE can use it, and run none\n"
 "      --plain                fork none: start the command for every worker\n"
 "  -d, --device DEVICE        which device it is (that of the cases), since not\n"
 "                             all can be used in a forked process\n"
@@ -92,7 +97,7 @@ static const char usage_text[] =
 enum { OPT_SILENCE = 256, OPT_START, OPT_MEMORY, OPT_MODE, OPT_ZYGOTE,
 	OPT_PLAIN, OPT_RUNLOG, OPT_KNOWN, OPT_LEDGER, OPT_HISTORY, OPT_TORCH,
 	OPT_CANDIDATES, OPT_TODAY, OPT_RESUME, OPT_SETTLE, OPT_TRIAGE,
-	OPT_LIST, OPT_AUDIT, OPT_SHRINK, OPT_SAMPLE, OPT_ATTEMPTS,
+	OPT_LIST, OPT_AUDIT, OPT_WARM_UP, OPT_SHRINK, OPT_SAMPLE, OPT_ATTEMPTS,
 	OPT_SECONDS };
 
 static const struct option longs[] = {
@@ -103,6 +108,7 @@ static const struct option longs[] = {
 	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "batch", required_argument, NULL, 'b' },
 	{ "zygote", required_argument, NULL, OPT_ZYGOTE },
+	{ "warm-up", no_argument, NULL, OPT_WARM_UP },
 	{ "plain", no_argument, NULL, OPT_PLAIN },
 	{ "device", required_argument, NULL, 'd' },
 	{ "runlog", required_argument, NULL, OPT_RUNLOG },
@@ -319,6 +325,33 @@ static char *ledger_path(const struct opts *o)
 	return NULL;
 }
 
+/* Start what the workers are forked from, before any of them asks for it. */
+static int warm_up(struct opts *o, struct err *e)
+{
+	struct item it = { .id = NULL };
+	struct intake in;
+	struct zygote z = { .sock = -1 };
+	int rc;
+
+	intake_init(&in, o->wd.files);
+	do {
+		item_release(&it);
+		rc = intake_next(&in, &it, e);
+		if (rc == 0 && !in.eof)
+			rc = intake_read(&in, e) < 0 ? -1 : 1;
+	} while (rc > 0 && !it.is_case);
+	if (rc > 0) {
+		place(o, &it);
+		rc = o->wd.fork ? zygote_open(&z, o->wd.zygote_path,
+					      o->wd.argv, o->wd.start_s, e) : 0;
+		zygote_close(&z);
+	}
+	item_release(&it);
+	intake_release(&in);
+	return rc;
+}
+
+/* Run the cases, or only make ready for it. */
 static int run_cases(struct opts *o, struct err *e)
 {
 	char *ledger = o->known ? ledger_path(o) : NULL;
@@ -331,7 +364,8 @@ static int run_cases(struct opts *o, struct err *e)
 		rc = place_history(&o->place, o->history, o->torch, e);
 	o->wd.fork = can_fork(o) && !o->place.no_fork;
 	if (rc == 0)
-		rc = warden_run(&o->wd, e);
+		rc = o->mode == OPT_WARM_UP ? warm_up(o, e) :
+			warden_run(&o->wd, e);
 	place_release(&o->place);
 	free(ledger);
 	return rc;
@@ -454,7 +488,7 @@ int main(int argc, char **argv)
 		.known = true, .shrink = { .sample = -1, .attempts = 300,
 		.seconds = 20 } };
 	struct err e = { 0 };
-	bool command;
+	bool command, runs;
 	char day[16];
 	int rc, split;
 
@@ -464,15 +498,18 @@ int main(int argc, char **argv)
 	for (split = 1; split < argc && strcmp(argv[split], "--"); split++)
 		;
 	parse(&o, split, argv);
-	command = !o.mode || o.mode == OPT_SHRINK;
+	runs = !o.mode || o.mode == OPT_WARM_UP;
+	command = runs || o.mode == OPT_SHRINK;
 	if (command ? split + 1 >= argc : split < argc)
 		return prog_usage(command ? "a command is needed, after --" :
 				  "there is no command to run");
+	if (o.mode == OPT_WARM_UP && !o.wd.zygote_path)
+		return prog_usage("--warm-up needs --zygote");
 	argv[split] = NULL;
 	o.shrink.argv = command ? argv + split + 1 : NULL;
 	o.wd.files = argv + optind;
 	o.wd.ctx = &o;
-	if (!o.mode) {
+	if (runs) {
 		o.wd.argv = argv + split + 1;
 		if (!o.device)
 			o.device = device_of(o.wd.argv);
