@@ -357,12 +357,15 @@ def in_places(name, found):
         yield args, kwargs, fn, random, own
 
 
-def samples(name, via, dtype, n, limit):
+def samples(name, via, dtype, variant, n, limit):
     """As opinfo.samples(): what the overload is called with on the way of a
-    source's samples."""
+    source's samples.  Its variant is what its schema makes it."""
     if not via:
         raise LookupError("no 'via': whose samples call '%s'" % name)
     fn, found = function(name), []
+    if variant != surface()[name][0]:
+        raise LookupError("overload 'aten::%s' has no variant '%s', only '%s'"
+                          % (name, variant, surface()[name][0]))
     random = torch.Tag.nondeterministic_seeded in tags_of(name)
     suite.seed(n)
 
@@ -374,5 +377,8 @@ def samples(name, via, dtype, n, limit):
     for batch in ways(via, getattr(torch, dtype), n):
         found = found or (derive.telling(each(batch), limit) if limit else
                           list(each(batch)))
+    if not found:
+        raise ValueError("no sample of '%s' calls 'aten::%s' with %s"
+                         % (via, name, dtype))
     return [(fn, args, kwargs, random, own)
             for args, kwargs, fn, random, own in in_places(name, found)]

@@ -708,13 +708,13 @@ def by_numpy(key, mode):
 
 
 def samples(name, key, dtype, mode, n, limit, folder=None, decoder=None,
-            via=None, roomy=0):
+            via=None, roomy=0, variant=None):
     """[(callable, args, kwargs, random, own), …] of an entry; at most limit,
     0: all, and then as many that are roomy.  own: the callable is that
-    sample's, not the entry's."""
+    sample's, not the entry's.  LookupError: there is no such case."""
     if name == "aten":
         import aten
-        return aten.samples(key, via, dtype, n, limit)
+        return aten.samples(key, via, dtype, variant, n, limit)
     if name != "opinfo":
         return suite.samples(name, key, dtype, mode, n, limit, folder,
                              decoder)

@@ -224,17 +224,18 @@ static PyObject *make_samples(struct runcase *r, const struct case_rec *c,
 
 	if (c->attempt && r->kept && !strcmp(r->kept_id, c->id))
 		return Py_NewRef(r->kept);
-	list = PyObject_CallFunction(r->samples, "ssssKizzzi", c->suite, c->op,
+	list = PyObject_CallFunction(r->samples, "ssssKizzzis", c->suite, c->op,
 		c->dtype, mode,
 		(unsigned long long)seed_for_case(c->id, c->seed),
 		c->samples, c->suite_dir, c->decoder, c->via,
-		has_roomy(c) ? ROOMY : 0);
+		has_roomy(c) ? ROOMY : 0, c->variant);
 	if (c->attempt && list) {
 		Py_XSETREF(r->kept, Py_NewRef(list));
 		snprintf(r->kept_id, sizeof(r->kept_id), "%s", c->id);
 	}
+	/* That itself says there is no such case; an IndexError is a slip. */
 	if (!list)
-		py_error(e, PyErr_ExceptionMatches(PyExc_LookupError) ?
+		py_error(e, PyErr_Occurred() == PyExc_LookupError ?
 			 EX_BADINPUT : EX_OK_, NULL);
 	else if (!PyList_Check(list)) {
 		err_set(e, EX_OK_, "samples of no use");

@@ -141,6 +141,10 @@ def _(make):
 @case("broken", level=1)
 def _(make):
     yield torch.add, (make(3), nothing)
+
+@case("slip", level=1)
+def _(make):
+    yield torch.add, (make(3), [][0])
 END
 own()
 {
@@ -166,6 +170,13 @@ own '["mine"]' --case mine/broken/float32/plain >cases
 exits 0 'a wrong case' cts-exec cases
 is "$(jq -r 'select(.kind == "end") | .status + ": " + .error.message' out)" \
 	"error: NameError: name 'nothing' is not defined" 'is an error of its own'
+own '["mine"]' --case mine/slip/float32/plain --case mine/halve/int64/plain \
+	>cases
+exits 0 'an index that is not there' cts-exec cases
+is "$(jq -r 'select(.kind == "end") | "\(.id) \(.status) \(.error.message)"' out | sort)" \
+	'mine/halve/int64/plain ran null
+mine/slip/float32/plain error IndexError: list index out of range' \
+	'is one, too, and the next case runs'
 
 own '["mine"] | .hardware.oom_recoverable = false' \
 	--case mine/lost/float32/plain --case mine/halve/float32/plain >cases

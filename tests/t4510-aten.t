@@ -153,6 +153,25 @@ errline "bad.jsonl:1: .*no 'via'" 'says so'
 bad '.op = "add.Tensr" | .id = "aten/add.Tensr/float32/plain"'
 exits 3 'an overload that is not there' cts-exec bad.jsonl
 errline "bad.jsonl:1: .*unknown overload 'aten::add.Tensr'" 'is named'
+for v in offset out repeat; do
+	bad ".variant = \"$v\" | .id = \"aten/add.Tensor/float32/$v\""
+	exits 3 "a variant that an overload does not have: $v" cts-exec bad.jsonl
+	errline "bad.jsonl:1: .*overload 'aten::add.Tensor' has no variant '$v', only 'plain'" \
+		'is named, and the one that it has'
+done
+bad '.op = "__iand__.Tensor" | .dtype = "float64" | .variant = "plain" |
+	.id = "aten/__iand__.Tensor/float64/plain"'
+exits 3 'nor is an overload that writes a plain call' cts-exec bad.jsonl
+errline "bad.jsonl:1: .*'aten::__iand__.Tensor' has no variant 'plain', only 'inplace'" \
+	'it says so'
+bad '.op = "__iand__.Tensor" | .dtype = "float64" | .variant = "inplace" |
+	.id = "aten/__iand__.Tensor/float64/inplace" | .via = "add" |
+	del(.backend_import)'
+cat bad.jsonl here >two
+exits 0 'an overload that no sample calls' cts-exec -d cpu two
+is "$(jq -r 'select(.kind == "end" and .status == "error") | .id + " " + .error.message' out)" \
+	"aten/__iand__.Tensor/float64/inplace ValueError: no sample of 'add' calls 'aten::__iand__.Tensor' with float64" \
+	'is an error that says so, and the others run'
 bad '.via = "ad"'
 exits 3 'an entry that is not there' cts-exec bad.jsonl
 errline "bad.jsonl:1: .*unknown op 'ad'" 'is named'
