@@ -18,12 +18,17 @@ cat >plan <<'END'
 {"op":"exp","if":{"arg":"any","numel":">2"},"do":"signal","signal":"SEGV"}
 {"op":"sum*","form":"forward","do":"overrun","where":"after","arg":"self","bytes":8}
 {"op":"gather","do":"swallow"}
+{"op":"_foreach_add.List_out","do":"scale"}
+{"op":"_foreach_add.Scalar_out","do":"unwritten"}
+{"op":"_foreach_add_.Scalar","do":"drop_one"}
 END
 ids=(opinfo/add/float32/plain opinfo/t/int64/plain opinfo/sub/float32/out_stepped
 	opinfo/div:no_rounding_mode/float32/plain opinfo/mm/float32/backward
 	opinfo/mul/float32/transposed opinfo/exp/float32/plain
 	opinfo/sum/float32/plain autograd/sum_of_network/float32/plain
-	opinfo/gather/float32/errors)
+	opinfo/gather/float32/errors aten/_foreach_add.List_out/float32/out
+	aten/_foreach_add.Scalar_out/float32/out
+	aten/_foreach_add_.Scalar/float32/inplace)
 cts-enum -d refdev -l 8 --max-samples 6 >all 2>/dev/null
 grep -F -f <(printf '"id":"%s"\n' "${ids[@]}") all | grep '"kind":"case"' >cases
 is "$(wc -l <cases)" ${#ids[@]} 'the cases are there'
@@ -80,6 +85,12 @@ program opinfo/sum/float32/plain ': guard in'
 program autograd/sum_of_network/float32/plain ': value in'
 like p.py '^def the_case\(make\):' 'a case by hand has its source'
 program opinfo/gather/float32/errors ': error_missing in'
+# These return nothing: what they write is what they have to show.
+program aten/_foreach_add.List_out/float32/out ': value in'
+like faulty '^result 1 at 0: got ' 'with what is wrong in it'
+program aten/_foreach_add.Scalar_out/float32/out ': value in'
+like faulty '^result 1 at 0: got 91.0, ' 'what it had is still there'
+program aten/_foreach_add_.Scalar/float32/inplace ': value in'
 
 # What can't be.
 CTS_REFDEV_FAULTS='' CASE=opinfo/neg/float32/plain SAMPLES=2 \
