@@ -97,7 +97,29 @@ exits 137 'a rule that kills' "$py" -c '
 import torch, torch_refdev
 torch.ones(2, device="refdev").cos()'
 is "$(jq -r '.rule, .fired' log.jsonl | xargs)" 'dies 1' 'is logged first'
-unset CTS_REFDEV_FAULTS CTS_REFDEV_FAULTS_LOG
+rm log.jsonl
+cts-enum -d refdev -l 1 --case opinfo/neg/float32/plain \
+	--case opinfo/cos/float32/plain 2>err | grep '"kind":"case"' >cases
+is "$(wc -l <cases)" 2 'a case for each'
+for mode in batch case; do
+	exits 0 "in workers that live for a $mode" \
+		cts-isolate --mode $mode cases -- cts-exec
+	is "$(jq -r 'select(.when == "exit") | "\(.rule) \(.fired)"' \
+		log.jsonl | sort -u | xargs)" 'dies 0 idle 0 wrong 1' \
+		'those that end by themselves say what they did'
+	is "$(jq -r 'select(.when == "first") | .rule' log.jsonl | sort -u |
+		xargs)" 'dies wrong' 'those that die do not'
+	rm log.jsonl
+done
+unset CTS_REFDEV_FAULTS
+exits 0 'a plan that a program loads' "$py" -c '
+import torch, torch_refdev
+torch_refdev.load_faults("plan.jsonl")
+torch_refdev.load_faults("plan.jsonl")'
+is "$(jq -r '"\(.rule) \(.when)"' log.jsonl | xargs)" \
+	'wrong exit idle exit dies exit wrong exit idle exit dies exit' \
+	'is logged at its end, each rule once'
+unset CTS_REFDEV_FAULTS_LOG
 for op in cos neg; do
 	printf '{"op":"%s","do":"add"}\n' $op >$op.jsonl
 done

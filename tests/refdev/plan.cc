@@ -445,6 +445,8 @@ void load(const char *file)
 		}
 	}
 	std::lock_guard<std::mutex> hold(plan_lock);
+	static bool logs = !atexit(log_totals) && !at_quick_exit(log_totals);
+	static_cast<void>(logs);
 	plan->insert(plan->end(), fresh.begin(), fresh.end());
 	have_rules.store(!plan->empty());
 	loads++;
@@ -457,7 +459,6 @@ void load_env()
 	if (!file || !*file)
 		return;
 	load(file);
-	atexit(log_totals);
 }
 
 void clear()
