@@ -26,17 +26,43 @@ static void note(struct corpus *c, const char *msg)
 				    c->dir ? "; recorded anew" : "");
 }
 
-/* Remove a file unless somebody writes to it, or has since it had that size. */
-static void discard(const char *path, size_t size)
+/* Hold a file, unless somebody writes to it or has since it had that size. */
+static int hold(const char *path, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
 	if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) &&
 	    (size_t)st.st_size == size)
-		unlink(path);
+		return fd;
 	if (fd >= 0)
 		close(fd);
+	return -1;
+}
+
+static void discard(const char *path, size_t size)
+{
+	int fd = hold(path, size);
+
+	if (fd < 0)
+		return;
+	unlink(path);
+	close(fd);
+}
+
+/* A segment's last entry may be half there because it is being written. */
+static bool is_torn(const struct corpusfile *f, bool whole)
+{
+	int fd;
+
+	if (f->finished || (!whole && f->end == f->size))
+		return false;
+	if (whole)
+		return true;
+	fd = hold(f->path, f->size);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 static size_t size_of(const char *path)
@@ -70,7 +96,8 @@ static void take(struct corpus *c, const char *path, bool whole)
 		corpusfile_close(&f);
 		return;
 	}
-	if (whole && !f.finished) {
+	f.torn = is_torn(&f, whole);
+	if (f.torn) {
 		err_set(&e, EX_BADINPUT, "%s: torn after %zu entries", path,
 			f.n);
 		note(c, e.msg);
@@ -188,23 +215,16 @@ out:
 	free(path);
 }
 
-static bool is_main(const struct corpusfile *f)
-{
-	const char *name = strrchr(f->path, '/');
-
-	return name && !strcmp(name + 1, "corpus.cts");
-}
-
 static bool merging_pays(const struct corpus *c)
 {
 	uint64_t old = 0, added = 0;
 	size_t k, segments = 0;
 
 	for (k = 0; k < c->n; k++)
-		if (c->file[k].finished) {
+		if (c->file[k].torn) {
+			return true;
+		} else if (c->file[k].finished) {
 			old += c->file[k].size;
-		} else if (is_main(&c->file[k])) {
-			return true;	/* it is torn */
 		} else {
 			added += c->file[k].size;
 			segments++;

@@ -38,6 +38,7 @@ struct corpusfile {
 	struct corpus_slot *slot;	/* by hash; a later entry comes later */
 	size_t n, cap;
 	bool finished;		/* it has an index, and that is right */
+	bool torn;		/* of a folder: it is cut, and nobody's */
 };
 
 /*

@@ -84,6 +84,31 @@ like cold.hp '"hp":' 'there are float64 results'
 exits 0 'once more' cts-exec -d refdev --corpus hp adds
 records out >got
 cmp_file got cold.hp 'the same records'
+
+# What a cut takes is recorded again by the run that misses it, float64 results
+# and all; what is before the cut stays.
+is "$(find hp -name '*.seg' | wc -l)" 1 'recorded in one segment'
+seg=$(basename hp/*.seg)
+whole=$(entries out)
+size=$(stat -c %s "hp/$seg")
+for at in 4 $((size / 3)) $((size / 2)) $((size - 1)); do
+	rm -rf torn
+	cp -r hp torn
+	truncate -s "$at" "torn/$seg"
+	exits 0 "cut after $at of $size bytes" \
+		cts-exec -d refdev --corpus torn adds
+	left=$(entries out)
+	ok 'something is lost' test "$left" -lt "$whole"
+	is "$(grep -cE "^cts-exec: warning: torn/$seg: (torn after $left entries|not a corpus); recorded anew$" err)" \
+		1 'one line says so'
+	records out >got
+	cmp_file got cold.hp 'the same records'
+	exits 0 'the next run' cts-exec -d refdev --corpus torn adds
+	is "$(entries out) $(note out)" "$whole " 'has all of it, and none to say'
+	records out >got
+	cmp_file got cold.hp 'the same records'
+done
+ok 'some was left of the last' test "$left" -gt 0
 unset CTS_REFDEV_FAULTS
 
 # hurt WHAT COMMAND...: run warm after COMMAND; the records are the same.

@@ -273,6 +273,69 @@ static void hostile(void)
 	free(bad);
 }
 
+/*
+ * A segment that is cut anywhere: all before the cut counts, and what was lost
+ * can be recorded again.  Half an entry of a living writer is no damage.
+ */
+static void torn_segment(void)
+{
+	char *cmd = xasprintf("rm -rf '%s'/*", dir);
+	char *path = in_dir("1.seg");
+	bool wrong = false, lost = false, said = true, right = true;
+	struct corpuswriter w;
+	struct buf b = BUF_INIT;
+	struct corpus c;
+	struct err e;
+	size_t i, head;
+
+	if (system(cmd))
+		exit(4);
+	corpuswriter_open(&w, path, "us", false, &e);
+	head = (size_t)w.at;
+	corpuswriter_add(&w, "a", "alpha", 5, &e);
+	corpuswriter_add(&w, "b", "beta", 4, &e);
+	corpuswriter_add(&w, "c", "gamma", 5, &e);
+	buf_read_file(&b, path, 1 << 20, &e);
+	if (truncate(path, (off_t)w.at - 9))
+		exit(4);
+	corpus_open(&c, dir, "us", &e);
+	ok(!c.note && holds(&c, "b", "beta") && absent(&c, "c") &&
+	   files("*.seg") == 1, "what is half written is no damage");
+	corpus_close(&c);
+	corpuswriter_drop(&w);
+	for (i = 1; i <= b.len; i++) {
+		size_t k;
+
+		if (system(cmd))
+			exit(4);
+		write_file(path, b.p, i);
+		corpus_open(&c, dir, "us", &e);
+		wrong |= !(holds(&c, "a", "alpha") || absent(&c, "a")) ||
+			!(holds(&c, "c", "gamma") || absent(&c, "c"));
+		/* No more is lost than the entries that the cut takes. */
+		k = i < head ? 0 : 3 * (i - head) / (b.len - head);
+		lost |= corpus_entries(&c) != k;
+		/* A cut between entries looks like a writer's last one. */
+		said &= !c.note == (i >= head &&
+				    (i - head) % ((b.len - head) / 3) == 0);
+		add(&c, "a", "alpha");
+		add(&c, "b", "beta");
+		add(&c, "c", "gamma");
+		corpus_close(&c);
+		corpus_open(&c, dir, "us", &e);
+		right &= !c.note && holds(&c, "a", "alpha") &&
+			holds(&c, "b", "beta") && holds(&c, "c", "gamma");
+		corpus_close(&c);
+	}
+	ok(!wrong, "a cut segment gives no wrong entry");
+	ok(!lost, "and all of those before the cut");
+	ok(said, "it is said, wherever that can be seen");
+	ok(right, "and said once: it is put right");
+	buf_release(&b);
+	free(path);
+	free(cmd);
+}
+
 /* A torn corpus.cts: what is whole of it counts, and it is put right. */
 static void torn(void)
 {
@@ -313,6 +376,7 @@ int main(void)
 	stale();
 	hostile();
 	torn();
+	torn_segment();
 	ok(corpus_open(&c, "/dev/null/x", "us", &e) && e.code == EX_ENVIRON,
 	   "a folder that can't be made is an error");
 	cmd = xasprintf("rm -rf '%s'", dir);
