@@ -690,10 +690,14 @@ static int finish_turn(struct watchman *m)
 	return put_out(m);
 }
 
-/* Let a worker that has more to say do so; one with a single case hasn't. */
-static void gather(const struct watchman *m, short heard)
+/* Let a worker that has more to do go on, and say all of it at once. */
+static void gather(struct watchman *m, short heard)
 {
-	if ((heard & (POLLIN | POLLHUP)) == POLLIN && m->active == CREW_BATCH)
+	size_t i, left = 0;
+
+	for (i = 0; i < m->queue.n; i++)
+		left += queue_nth(&m->queue, i)->fed;
+	if ((heard & (POLLIN | POLLHUP)) == POLLIN && left > AHEAD / 2)
 		usleep(m->crew.m[m->active].w.forked ? BUNCH_US :
 		       BUNCH_CHILD_US);
 }

@@ -20,7 +20,7 @@
 #include "banned.h"
 
 #define POLL_MS 20		/* between looks where there are no pidfds */
-#define FIRST_S 60		/* for the first client to come */
+#define FIRST_S 10		/* for the first worker to be asked for */
 
 struct client {
 	int sock;
@@ -39,6 +39,7 @@ struct server {
 	void *ctx;
 	struct client *clients;
 	size_t nclients, clients_cap;
+	bool asked;			/* somebody has, for a worker */
 	struct child *children;
 	size_t nchildren, children_cap;
 	struct pollfd *fds;
@@ -233,6 +234,7 @@ static void serve_client(struct server *s, size_t i)
 
 	got = receive(sock, &m, fd);
 	if (got > 0) {
+		s->asked = true;
 		if (fork_worker(s, sock, fd) < 0)
 			got = 0;
 		for (k = 0; k < 3; k++)
@@ -307,23 +309,25 @@ int zygote_serve(const char *path, int idle_s, int ready_fd,
 		 int (*child)(void *ctx), void *ctx, struct err *e)
 {
 	struct server s = { .path = path, .run = child, .ctx = ctx };
+	int first_s = FIRST_S, ms;
 	double leave;
-	int ms;
 
 	s.listener = listen_at(path, e);
 	if (s.listener < 0)
 		return -1;
 	if (ready_fd >= 0 && write(ready_fd, "\n", 1) < 0)
 		ready_fd = -1;	/* whoever asked is gone; others may come */
+	if (idle_s > first_s)
+		first_s = idle_s;
 	/* The first client is on its way, unless it was killed meanwhile. */
-	leave = proc_now() + (idle_s > FIRST_S ? idle_s : FIRST_S);
+	leave = proc_now() + first_s;
 	for (;;) {
 		ms = wait_ms(&s, leave);
 		if (ms == 0)
 			break;
 		turn(&s, ms);
 		if (s.nclients || s.nchildren)
-			leave = proc_now() + idle_s;
+			leave = proc_now() + (s.asked ? idle_s : first_s);
 	}
 	unlink(path);		/* before the listener: see zygote_open() */
 	close(s.listener);

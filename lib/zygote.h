@@ -35,7 +35,8 @@ struct zygote_msg {
 
 /*
  * The zygote's side: serve on the socket path until no client is left and
- * none came for idle_s seconds (the first may take a minute), then remove path.
+ * none came for idle_s seconds, then remove path.  Until somebody has asked for
+ * a worker that is ten seconds at least.
  * One byte goes to ready_fd (-1: none) when a client can connect.
  *
  * For each request the child runs child(ctx), with the client's fds as 0, 1,

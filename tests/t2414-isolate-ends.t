@@ -74,7 +74,7 @@ is "$(results out | tail -n 1)" 'stubborn hang SIGKILL' 'to the end'
 
 # Several share one zygote and leave none.
 for i in 1 2 3 4; do
-	cases ok/a$i segv/b$i ok/c$i nap.200/d$i >in.$i
+	cases ok/a$i segv/b$i ok/c$i nap.900/d$i >in.$i
 	cts-isolate --zygote "$zy" in.$i -- "$fake" >out.$i 2>err.$i &
 done
 sleep 0.3
@@ -94,11 +94,15 @@ exits 0 '--warm-up' cts-isolate --warm-up --zygote "$zy" in -- "$fake"
 is "$(cat out err)" '' 'runs nothing'
 ok 'and has a zygote' test -S "$zy"
 before=$(pgrep -f -- "$fake")
-exits 0 'a run' cts-isolate --zygote "$zy" in -- env "$fake"
-is "$(results out | wc -l)" 3 'finds it'
-is "$(pgrep -cf -- "$fake")" 1 'and needs no other'
-is "$(pgrep -f -- "$fake")" "$before" 'that is it'
-ok 'which leaves as always' none_left "$fake"
+rm log
+cases nap.500 >nap
+cts-isolate --zygote "$zy" --runlog log nap -- "$fake" >out 2>err &
+ok 'a run' wait_for nap log
+is "$(awk '{ print $4 }' "/proc/$(awk '{ print $2; exit }' log)/stat")" \
+	"$before" 'has its worker from that'
+wait $!
+is "$(results out; cat err)" 'nap.500 ran ' 'and its result'
+ok 'then it leaves, as always' none_left "$fake"
 exits 0 '--warm-up without a case' cts-isolate --warm-up --zygote "$zy" \
 	/dev/null -- "$fake"
 ok 'starts none' test ! -e "$zy"

@@ -425,7 +425,7 @@ int main(int argc, char **argv)
 	}
 	if (!zygote)
 		return prog_finish(run(NULL));
-	if (zygote_serve(zygote, 1, -1, run, &e, &e) < 0)
+	if (zygote_serve(zygote, 0, -1, run, &e, &e) < 0)
 		return prog_finish(prog_fail_err(&e));
 	return prog_finish(0);
 }
