@@ -350,7 +350,7 @@ hold()
 
 # sample_memory: note the most that the workers of this run had in memory,
 # together, what they share counted once.  To look takes the more the larger
-# they are, and they wait for it: no more than a fiftieth of the time.
+# they are, and they wait for it: no more than a hundredth of the time.
 sample_memory()
 {
 	local peak now pids since pause
@@ -368,7 +368,7 @@ sample_memory()
 			peak=$now
 			echo "$peak" >"$CTS_RUN/.peak"
 		fi
-		pause=$(((${EPOCHREALTIME/[.,]/} - since) * 50 / 1000))
+		pause=$(((${EPOCHREALTIME/[.,]/} - since) * 100 / 1000))
 		[ "$pause" -ge 1000 ] || pause=1000
 		sleep "$(printf '%d.%03d' $((pause / 1000)) \
 			$((pause % 1000)))" & wait $!
@@ -454,7 +454,7 @@ execute()
 	# Some dozens of blocks a worker, so that all end at about one time.
 	block=$((total / jobs / 32))
 	[ "$block" -ge 1 ] || block=1
-	[ "$block" -le 32 ] || block=32
+	[ "$block" -le 64 ] || block=64
 	spread "$block" "$2"
 	# A worker that fails has met the end of the world, not a bad case.
 	# To stop at a lost terminal is for us to say, not for parallel.

@@ -73,8 +73,11 @@ run level1 LEVEL=1
 # Every 100th and every 10th case of all levels.
 export CORPUS=off
 run cases1k LEVEL=8 SAMPLES=2 SHARD=1/100
-run cases10k LEVEL=8 SAMPLES=2 SHARD=1/10
-run cases10k_alone LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
+# By turns, the best of three: what else the machine does goes one way only.
+for i in '' 2 3; do
+	run cases10k$i LEVEL=8 SAMPLES=2 SHARD=1/10
+	run cases10k_alone$i LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
+done
 on=("${one_core[@]}")
 run cases10k_core LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
 on=()
@@ -82,6 +85,7 @@ on=()
 cat "$dir"/*.json >"$dir/all.json"
 
 b='([$r.bare.t_wall_s, $r.bare2.t_wall_s] | min)'
+two='([$r.cases10k, $r.cases10k2, $r.cases10k3 | .t_exec_s] | min)'
 echo
 ratio 'cold, to the bare loop' "(\$r.cold.t_net_s - \$r.cold.t_enum_s) / $b" \
 	'at most 1.5'
@@ -95,10 +99,11 @@ ratio '  of which imports' '$r.level1.t_import_s' 'at most 7'
 ratio 'memory that a worker adds, MB' \
 	'($r.four.peak_pss_mb - $r.alone.peak_pss_mb) / 3' 'at most 150'
 ratio "work of two workers ($(nproc) cores), to that of one" \
-	'$r.cases10k_alone.t_exec_s / $r.cases10k.t_exec_s' \
+	"([\$r.cases10k_alone, \$r.cases10k_alone2, \$r.cases10k_alone3 |
+	.t_exec_s] | min) / $two" \
 	'at least 1.7'
 ratio '  to that of one that has one core' \
-	'$r.cases10k_core.t_exec_s / $r.cases10k.t_exec_s' \
+	"\$r.cases10k_core.t_exec_s / $two" \
 	'as above'
 ratio 'time a case, of 10,000 to that of 1,000' \
 	'($r.cases10k | .t_exec_s / .cases) / ($r.cases1k | .t_exec_s / .cases)' \
