@@ -18,6 +18,7 @@ constexpr int64_t guard_bytes = 128;
 struct view {
 	int input;
 	at::Tensor src;		// what was copied, for its geometry
+	at::Tensor copy;	// undefined: laid over no storage
 };
 
 // One storage that was copied as a whole.
@@ -88,7 +89,7 @@ struct ctt_copying {
 		// to() gives back its argument when there is nothing to do.
 		if (device.is_cpu() && t.scalar_type() == src.scalar_type())
 			t = src.detach().clone();
-		whole.push_back({{input, src}, t});
+		whole.push_back({{input, src, {}}, t});
 		return t;
 	}
 
@@ -142,7 +143,7 @@ struct ctt_copying {
 					 src.storage_offset());
 			TORCH_CHECK(same_bits(src.to(type(src)),
 					      ctt_detail::to_host(t)));
-			whole.push_back({{input, src}, t});
+			whole.push_back({{input, src, {}}, t});
 		}))
 			t = at::Tensor();
 		return t;
@@ -172,7 +173,7 @@ struct ctt_copying {
 
 		t._set_conj(src.is_conj());
 		t._set_neg(src.is_neg());
-		s->views.push_back({input, src});
+		s->views.push_back({input, src, t});
 		return t;
 	}
 };
@@ -210,36 +211,53 @@ int ctt_copier_tensor(ctt_copier c, ctt src, int input, ctt *ret_t)
 
 namespace {
 
-// For each element of the storage: the view that covers it, -1 for none.
+// Elements of size bytes that v covers are k's, as far as there are any.
+void cover(std::vector<int> &owner, const at::Tensor &v, int64_t size, int k)
+{
+	const int64_t vsize = static_cast<int64_t>(v.dtype().itemsize());
+	const int64_t end = static_cast<int64_t>(owner.size());
+	std::vector<int64_t> at(static_cast<size_t>(v.dim()), 0);
+	int64_t off = v.storage_offset();
+
+	for (int64_t i = 0, n = v.numel(); i < n; i++) {
+		int64_t lo = off * vsize / size;
+		int64_t hi = ((off + 1) * vsize - 1) / size;
+
+		for (; lo <= hi && lo < end; lo++)
+			owner[static_cast<size_t>(lo)] = k;
+		for (int64_t d = v.dim() - 1; d >= 0; d--) {
+			off += v.stride(d);
+			if (++at[static_cast<size_t>(d)] < v.size(d))
+				break;
+			off -= v.stride(d) * v.size(d);
+			at[static_cast<size_t>(d)] = 0;
+		}
+	}
+}
+
+// A result that is larger than what was given for it is resized, and takes the
+// room behind it where its storage has some: that is nobody's from then on.
+constexpr int outside = -1, taken = -2;
+
+bool was_resized(const view &v, const store &s)
+{
+	return v.copy.defined() && v.copy.sizes() != v.src.sizes() &&
+	       has_storage(v.copy) && v.copy.storage().is_alias_of(
+			s.flat.storage());
+}
+
+// For each element of the storage: the view that covers it, or one of these.
 std::vector<int> coverage_of(const store &s)
 {
-	std::vector<int> owner(static_cast<size_t>(s.before.numel()), -1);
+	std::vector<int> owner(static_cast<size_t>(s.before.numel()), outside);
 	const int64_t size =
 		static_cast<int64_t>(s.before.dtype().itemsize());
 
-	for (size_t k = s.views.size(); k-- > 0;) {
-		const at::Tensor &v = s.views[k].src;
-		const int64_t vsize =
-			static_cast<int64_t>(v.dtype().itemsize());
-		std::vector<int64_t> at(static_cast<size_t>(v.dim()), 0);
-		int64_t off = v.storage_offset();
-
-		for (int64_t i = 0, n = v.numel(); i < n; i++) {
-			int64_t lo = off * vsize / size;
-			int64_t hi = ((off + 1) * vsize - 1) / size;
-
-			for (; lo <= hi; lo++)
-				owner[static_cast<size_t>(lo)] =
-					static_cast<int>(k);
-			for (int64_t d = v.dim() - 1; d >= 0; d--) {
-				off += v.stride(d);
-				if (++at[static_cast<size_t>(d)] < v.size(d))
-					break;
-				off -= v.stride(d) * v.size(d);
-				at[static_cast<size_t>(d)] = 0;
-			}
-		}
-	}
+	for (const view &v : s.views)
+		if (was_resized(v, s))
+			cover(owner, v.copy, size, taken);
+	for (size_t k = s.views.size(); k-- > 0;)
+		cover(owner, s.views[k].src, size, static_cast<int>(k));
 	return owner;
 }
 
@@ -268,20 +286,21 @@ void compare_store(const store &s, void (*fn)(void *, const ctt_change *),
 		return;
 	std::vector<int> owner = coverage_of(s);
 	std::vector<bool> told(s.views.size(), false);
-	bool outside = false;
+	bool stray = false;
 
 	for (size_t i = 0; i < owner.size(); i++) {
 		const int k = owner[i];
 
-		if (!std::memcmp(a + i * size, b + i * size, size) ||
-		    (k < 0 ? outside : static_cast<bool>(
+		if (k == taken ||
+		    !std::memcmp(a + i * size, b + i * size, size) ||
+		    (k < 0 ? stray : static_cast<bool>(
 			     told[static_cast<size_t>(k)])))
 			continue;
 		ctt_change c = {s.views[static_cast<size_t>(k < 0 ? 0 : k)]
 				.input, k >= 0, static_cast<int64_t>(i),
 				k < 0 ? place_of(owner, i) : "", false};
 		if (k < 0)
-			outside = true;
+			stray = true;
 		else
 			told[static_cast<size_t>(k)] = true;
 		fn(ctx, &c);

@@ -142,6 +142,14 @@ def _(make):
 def _(make):
     yield torch.add, (make(3), nothing)
 
+def find(x, out):
+    return torch.nonzero(x, out=out)
+
+@case("grown", level=1)
+def _(make):
+    for n in (0, 1, 3, 5):
+        yield find, (make(5).abs_().add_(1), torch.zeros(n, 1).long())
+
 @case("slip", level=1)
 def _(make):
     yield torch.add, (make(3), [][0])
@@ -170,6 +178,9 @@ own '["mine"]' --case mine/broken/float32/plain >cases
 exits 0 'a wrong case' cts-exec cases
 is "$(jq -r 'select(.kind == "end") | .status + ": " + .error.message' out)" \
 	"error: NameError: name 'nothing' is not defined" 'is an error of its own'
+own '["mine"]' --case mine/grown/float32/plain >cases
+exits 0 'a result that is larger than what is given for it' cts-exec cases
+is "$(verdict)" pass 'may take the room behind it'
 own '["mine"]' --case mine/slip/float32/plain --case mine/halve/int64/plain \
 	>cases
 exits 0 'an index that is not there' cts-exec cases
