@@ -176,8 +176,7 @@ static int fork_worker(struct server *s, int sock, const int fd[3])
 		if (proc_become(fd[0], fd[1], fd[2], PROC_GROUP | PROC_PDEATH |
 				PROC_NOCORE | PROC_OOM_FIRST, self) < 0)
 			_exit(EX_ENVIRON);
-		/* Not exit(): what was loaded may not survive its own end. */
-		quick_exit(s->run(s->ctx));
+		_exit(s->run(s->ctx));
 	}
 	setpgid(pid, pid);
 	s->children = xgrow(s->children, &s->children_cap, s->nchildren + 1,

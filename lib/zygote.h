@@ -41,7 +41,7 @@ struct zygote_msg {
  *
  * For each request the child runs child(ctx), with the client's fds as 0, 1,
  * 2, every other fd closed, leading its own process group; it leaves with
- * quick_exit(child's result), so child flushes what it wrote.
+ * _exit(child's result), so child flushes what it wrote.
  * A child in an embedded Python calls PyOS_AfterFork_Child() first.
  *
  * Refuses to fork (EBUSY) while this process has more than one thread.

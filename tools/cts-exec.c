@@ -293,7 +293,8 @@ static int zygote_child(void *ctx)
 	in = rec_open(NULL, 0);
 	rc = filter(x, in, NULL);
 	rec_close(in);
-	return rc;
+	/* Not exit(): what was loaded may not survive its own end. */
+	quick_exit(rc);
 }
 
 static int serve(struct exec *x)
