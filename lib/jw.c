@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "b64.h"
+#include "json.h"
 #include "utf8.h"
 #include "xalloc.h"
 
@@ -70,12 +71,6 @@ void jw_arr_end(struct jw *w)
 	close_(w, ']');
 }
 
-/* Bytes that are themselves in a JSON string: all but these. */
-static bool plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-}
-
 static void add_escaped(struct buf *b, unsigned char c)
 {
 	switch (c) {
@@ -90,35 +85,28 @@ static void add_escaped(struct buf *b, unsigned char c)
 
 static void quote(struct buf *b, const char *s, size_t n)
 {
-	size_t i = 0, from;
-	char *d;
+	const char *end = s + n, *from;
 	int k;
 
-	/* As a rule all of it is plain. */
 	buf_grow(b, n + 2);
-	d = b->p + b->len;
-	*d++ = '"';
-	for (; i < n && plain((unsigned char)s[i]); i++)
-		*d++ = s[i];
-	*d = '\0';
-	b->len += i + 1;
-	while (i < n) {
-		for (from = i; i < n && plain((unsigned char)s[i]); i++)
-			;
-		buf_add(b, s + from, i - from);
-		if (i == n)
+	buf_addch(b, '"');
+	while (s < end) {
+		from = s;
+		s = json_plain_end(s, end);
+		buf_add(b, from, (size_t)(s - from));
+		if (s == end)
 			break;
-		if ((unsigned char)s[i] < 0x80) {
-			add_escaped(b, (unsigned char)s[i++]);
+		if ((unsigned char)*s < 0x80) {
+			add_escaped(b, (unsigned char)*s++);
 			continue;
 		}
-		k = utf8_len(s + i, n - i);
+		k = utf8_len(s, (size_t)(end - s));
 		if (k) {
-			buf_add(b, s + i, (size_t)k);
-			i += (size_t)k;
+			buf_add(b, s, (size_t)k);
+			s += k;
 		} else {
 			buf_add(b, "\xef\xbf\xbd", 3);
-			i++;
+			s++;
 		}
 	}
 	buf_addch(b, '"');
