@@ -247,11 +247,20 @@ def called_of(name):
     base = name.partition(".")[0]
     if surface()[name][0] == "inplace":
         base = base.removesuffix("_")
-    for other in (base, "nn.functional." + base,
-                  *(e.name for e in opinfo.op_db if e.aten_name == base)):
-        if any(e.name == other for e in opinfo.op_db):
+    names, by_aten = database_names()
+    for other in base, "nn.functional." + base:
+        if other in names:
             return other
-    return None
+    return by_aten.get(base)
+
+
+@functools.cache
+def database_names():
+    """The database's names, and the first one by the name in aten."""
+    by_aten = {}
+    for e in opinfo.op_db:
+        by_aten.setdefault(e.aten_name, e.name)
+    return {e.name for e in opinfo.op_db}, by_aten
 
 
 def describe(name, via, kinds):

@@ -300,10 +300,12 @@ def inventory():
     aten.surface()      # once, before the processes part
     # A core each: nothing here depends on what was asked before.
     with multiprocessing.get_context("fork").Pool() as pool:
-        yield from pool.imap(described, sorted(entries), 8)
-        surveys = dict(pool.imap(surveyed, sorted(aten.sources().items()), 8))
-    yield from map(line_of, aten.items(surveys))
-    yield from suite.inventory()
+        ops = pool.imap(described, sorted(entries), 8)
+        surveys = pool.imap(surveyed, sorted(aten.sources().items()), 8)
+        cases = pool.imap(suite.record_of, sorted(suite.cases), 8)
+        yield from ops
+        yield from map(line_of, aten.items(dict(surveys)))
+        yield from filter(None, cases)
 
 
 def call(entry, dtype, grad=False):

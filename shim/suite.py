@@ -232,15 +232,14 @@ def describe(c):
     return record
 
 
+def record_of(key):
+    """The line of the inventory of a case, or None where it is for no dtype."""
+    record = describe(cases[key])
+    return json.dumps(record, separators=(",", ":")) if record else None
+
+
 def records(keys):
-    for key in sorted(keys):
-        record = describe(cases[key])
-        if record:
-            yield json.dumps(record, separators=(",", ":"))
-
-
-def inventory():
-    yield from records(cases)
+    yield from filter(None, map(record_of, sorted(keys)))
 
 
 def inventory_of(folder):

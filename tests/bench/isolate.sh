@@ -66,7 +66,7 @@ if [ -x "$fake" ]; then
 		"costs %.4f s\n", (b - a) / 50 }'
 fi
 if [ -x "${CTS_BIN:-$top/bin}/cts-exec" ] &&
-    cts-enum --device cpu --op '^(add|mul|sum|cat)$' >"$T/real" 2>"$T/err"; then
+    cts-enum --device cpu --level 7 --op '^(add|mul|sum|cat)$' >"$T/real" 2>"$T/err"; then
 	ratio "cts-exec, $(grep -c '"kind":"case"' "$T/real") cases" "$T/real" \
 		cts-exec --blobs "$T/blobs"
 fi
