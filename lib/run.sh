@@ -302,6 +302,7 @@ worker_opts()
 	elif [ "${CORPUS:-auto}" != off ]; then
 		exec+=(--corpus "${CORPUS:-auto}")
 	fi
+	add_opt exec --load "${CTS_LOAD-}"
 }
 
 # work SCRATCH: cases to verdicts.
@@ -404,7 +405,8 @@ earlier()
 
 # What a worker on another host has to know.
 remote_vars=(DEVICE TIMEOUT ISOLATE KNOWN_CRASHES CTS_RUN CTS_SCRATCH CTS_BIN
-	CTS_RESULTS CTS_ROOT OMP_NUM_THREADS MKL_NUM_THREADS CORPUS GOLDEN)
+	CTS_RESULTS CTS_ROOT CTS_LOAD OMP_NUM_THREADS MKL_NUM_THREADS CORPUS
+	GOLDEN)
 
 # spread N CASES: so that each of the cases that take long begins a block of N,
 # from the first block on: no worker gets many, and none is the last to run.
@@ -435,6 +437,9 @@ execute()
 	CTS_SCRATCH=$(mktemp -d)	# a socket's path has to be short
 	CTS_MASTER=$$
 	export CTS_RUN CTS_STREAM CTS_SCRATCH CTS_MASTER
+	CTS_LOAD=
+	! grep -q -m 1 '"variant":"jvp"' "$2" || CTS_LOAD=jvp
+	export CTS_LOAD
 	# Workers share the cores among them already.
 	export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 	earlier

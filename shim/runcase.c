@@ -53,6 +53,22 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 		kept->golden, kept->all, e) : -1;
 }
 
+int runcase_load_jvp(struct err *e)
+{
+	PyObject *load = py_attr("opinfo", "load_forward_mode", e), *done;
+
+	if (!load)
+		return -1;
+	py_importing();
+	done = PyObject_CallNoArgs(load);
+	py_imported();
+	Py_DECREF(load);
+	if (!done)
+		return py_error(e, EX_ENVIRON, NULL);
+	Py_DECREF(done);
+	return 0;
+}
+
 void runcase_release(struct runcase *r)
 {
 	hostargs_release(&r->hostargs);

@@ -46,6 +46,13 @@ int runcase_init(struct runcase *r, struct lab *lab, int out,
 		 const char *blobs, const struct runcase_corpus *kept,
 		 struct err *e);
 
+/*
+ * Load what PyTorch loads only when it is first asked for a derivative in
+ * forward mode, which takes longer than hundreds of cases: before workers are
+ * forked, it is done once.  0, or -1 with e set (EX_ENVIRON).
+ */
+int runcase_load_jvp(struct err *e);
+
 void runcase_release(struct runcase *r);
 
 /*

@@ -54,4 +54,36 @@ untimed out | grep -E '"(obs|end)"' >got
 untimed whole | grep -F -f <(head -n 4 in | jq -r 'select(.kind == "case") |
 	"\"id\":\"\(.id)\""') | grep -E '"(obs|end)"' >want
 cmp_file got want 'has the same records, too'
+
+# What forward-mode derivatives take is loaded once for all processes.
+cts-enum --device cpu --op '^(neg|sin|cos)$' --dtype float32 2>err |
+	grep -E '"kind":"run"|/jvp"' >in || tail_of err
+is "$(grep -c '"kind":"case"' in)" 3 'cases of forward mode'
+mkdir site
+cat >site/sitecustomize.py <<END
+import sys
+def note(event, args):
+    if event == "import" and args[0] == "torch._decomp.decompositions_for_jvp":
+        with open("$T/loads", "a") as f:
+            f.write("x")
+sys.addaudithook(note)
+END
+export PYTHONPATH=$T/site
+loads() { local n=0; read -r n <loads || :; rm -f loads; echo ${#n}; }
+each() { cts-isolate --zygote "$zy" --mode case in -- cts-exec "$@"; }
+exits 0 'each alone' each
+cp out whole
+is "$(loads)" 3 'each process loads it'
+exits 0 'with what they take' each --load jvp
+is "$(loads)" 1 'or the zygote does'
+cmp_file <(untimed out) <(untimed whole) 'the records are the same'
+exits 0 'a run of them' env DEVICE=cpu LEVEL=5 SUITE=opinfo OP='^(neg|sin)$' \
+	DTYPE=float32 JOBS=2 OUT="$T/run" CTS_RESULTS="$T" \
+	bash "$top/lib/run.sh" run
+is "$(loads)" 1 'has it loaded before'
+unset PYTHONPATH
+exits 2 'nothing else is loaded' cts-exec --zygote z --load vjp
+like err "--load takes jvp, not 'vjp'" 'it says so'
+exits 2 'nor without a zygote' cts-exec --load jvp
+like err '--load needs --zygote' 'it says so'
 done_testing

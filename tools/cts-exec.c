@@ -29,7 +29,7 @@ static const char usage_text[] =
 "       cts-exec --forget\n"
 "       cts-exec --probe -d DEVICE [--import MODULE]... [--adapter JSON]\n"
 "       cts-exec --script [-d DEVICE] [FILE...]\n"
-"       cts-exec --zygote PATH [--ready-fd FD] [option...]\n"
+"       cts-exec --zygote PATH [--ready-fd FD] [--load jvp] [option...]\n"
 "\n"
 "Run each case record of the FILEs (default: standard input) on the CPU and on\n"
 "its device, and write start, obs and end records.\n"
@@ -57,6 +57,9 @@ static const char usage_text[] =
 "      --zygote PATH     import PyTorch, then fork workers on request from\n"
 "                        the socket PATH\n"
 "      --ready-fd FD     write a byte to FD when the zygote can be reached\n"
+"      --load jvp        have the zygote load what forward-mode derivatives\n"
+"                        take: it does so once, each worker's first case of\n"
+"                        the variant jvp otherwise\n"
 "  -h, --help            print this text\n"
 "  -V, --version         print the version\n"
 "\n"
@@ -65,7 +68,7 @@ static const char usage_text[] =
 
 enum { OPT_BLOBS = 256, OPT_TRACE, OPT_INVENTORY, OPT_PROBE, OPT_ZYGOTE,
        OPT_READY, OPT_SUITES, OPT_IMPORT, OPT_ADAPTER, OPT_CORPUS,
-       OPT_RECORD, OPT_GOLDEN, OPT_FORGET, OPT_SCRIPT };
+       OPT_RECORD, OPT_GOLDEN, OPT_FORGET, OPT_SCRIPT, OPT_LOAD };
 
 static const struct option options[] = {
 	{ "device", required_argument, NULL, 'd' },
@@ -83,6 +86,7 @@ static const struct option options[] = {
 	{ "adapter", required_argument, NULL, OPT_ADAPTER },
 	{ "zygote", required_argument, NULL, OPT_ZYGOTE },
 	{ "ready-fd", required_argument, NULL, OPT_READY },
+	{ "load", required_argument, NULL, OPT_LOAD },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 }
@@ -92,7 +96,7 @@ struct exec {
 	const char *device, *blobs, *inventory, *suites, *zygote;
 	cJSON *imports, *adapter;	/* of the device, or NULL */
 	enum device_fork fork;		/* its rule */
-	bool probe, no_trace, forget, script;
+	bool probe, no_trace, forget, script, load_jvp;
 	int ready_fd;
 	int out;		/* fd for records */
 	char **files;
@@ -152,6 +156,12 @@ static void parse(struct exec *x, int argc, char **argv)
 			x->ready_fd = (int)prog_int("ready-fd", optarg, 0,
 						    1 << 20);
 			break;
+		case OPT_LOAD:
+			if (strcmp(optarg, "jvp"))
+				exit(prog_usage("--load takes jvp, not '%s'",
+						optarg));
+			x->load_jvp = true;
+			break;
 		}
 	}
 	x->files = argv + optind;
@@ -166,6 +176,8 @@ static void parse(struct exec *x, int argc, char **argv)
 	if (x->store.record && x->zygote)
 		exit(prog_usage("--record is not for --zygote: a file has one "
 				"writer"));
+	if (x->load_jvp && !x->zygote)
+		exit(prog_usage("--load needs --zygote"));
 	if (x->probe && !x->device)
 		exit(prog_usage("--probe needs --device"));
 }
@@ -307,6 +319,8 @@ static int serve(struct exec *x)
 	    open_store(x, &e))
 		return prog_fail_err(&e);
 	runcase_release(&warm);
+	if (x->load_jvp && runcase_load_jvp(&e))
+		prog_warn("%s", e.msg);	/* as the cases will tell */
 	if (x->device && x->fork == DEVICE_FORK_OK &&
 	    lab_device(&x->lab, x->device, x->imports, x->adapter, &e))
 		return prog_fail_err(&e);
