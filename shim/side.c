@@ -18,6 +18,7 @@ static enum raised_kind kind_of(const char *type, const char *message)
 		"not implemented for", "is not implemented",
 		"Could not run 'aten::",
 		"not currently implemented", "not supported on",
+		"only supported on",
 		"is not supported for", "not yet supported",
 		"is not currently supported", "is not yet implemented",
 		"doesn't support", "does not support", "unsupported", NULL };

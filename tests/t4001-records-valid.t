@@ -42,4 +42,19 @@ shuf --random-source=/dev/zero cases.jsonl | cts-exec -d lazy 2>err >other.jsonl
 without_times other.jsonl | grep -v '"kind":"run"' | sort >b
 grep -v '"kind":"run"' a | sort >a.sorted
 cmp_file b a.sorted 'and so does another order'
+
+# Where only another device has an op, the CPU's refusal is no expected result:
+# a device that answers would be at fault.
+cts-enum -d cpu -l 2 --max-samples 1 2>err |
+	jq -c 'select(.kind == "run" or .dtype == "float32" or
+		(.op | strings | startswith("jiterator")))' |
+	cts-exec 2>>err >all.jsonl
+ok 'the forward matrix runs' test \
+	"$(grep -c '"kind":"end"' all.jsonl)" -gt 600
+is "$(jq -r 'select(.kind == "obs" and .ref.raised and
+	(.ref.raised.message | test("CUDA|ROCm|GPU|XPU|MPS"))).id' all.jsonl)" '' \
+	'what the CPU is not made for is no case'
+is "$(cts-enum -d cpu -l 2 --op '^jiterator_binary$' 2>err |
+	jq -r 'select(.kind == "account" and .id != "").reason' | sort -u)" \
+	no_oracle 'but an account'
 done_testing

@@ -58,7 +58,9 @@ def main():
     tally = {"cases": 0, "samples": 0, "raised": 0,
              "t_import_s": t_import, "t_make_s": 0.0, "t_call_s": 0.0}
     for info in infos:
-        if not re.search(opts.op, info.name):
+        # A jiterator is a program for another device, in a run as well.
+        if not re.search(opts.op, info.name) or \
+                info.name.startswith("jiterator_"):
             continue
         for dtype in sorted(info.supported_dtypes("cpu"), key=repr):
             if not wanted or dtype in wanted:
