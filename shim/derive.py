@@ -282,6 +282,13 @@ def of_rank(t):
     yield t.detach()[None, None]
 
 
+def singular(t):
+    """A square matrix of zeros: all machines find it singular alike."""
+    if t.dim() > 1 and t.shape[-1] == t.shape[-2] and \
+            kind_of(t.dtype) in ("float", "complex"):
+        yield torch.zeros_like(t)
+
+
 def fractional(t):
     """An index that is no whole number."""
     if t.dtype in (torch.int64, torch.int32):
@@ -348,7 +355,8 @@ def refusals(fn, inplace, takes_out, batch):
     kinds = [with_operand(longer), no_such_dim,
              *([narrow_out] if takes_out else []),
              *([small_self(inplace), narrow_self(inplace)] if inplace else []),
-             with_operand(of_rank), with_operand(fractional)]
+             with_operand(of_rank), with_operand(fractional),
+             with_operand(singular)]
 
     def calls(kind):
         for args, kwargs in batch:

@@ -97,6 +97,18 @@ stream '.alias = {ref: ["in0"], dev: ["in0"]} | .follows = [0] |
 exits 0 'an output that no write was tried on' cts-compare in
 is "$(jq -r 'select(.kind == "verdict").outcome' out)" pass 'is no failure'
 
+# Whether a matrix is singular hangs on rounding; one of zeros is.
+singular='.ref = {raised: {type: "_LinAlgError", message: "no", kind: "error"}}'
+stream "$singular" >in
+exits 0 'a device that finds no singular matrix' cts-compare in
+is "$(jq -r 'select(.kind == "verdict") | "\(.outcome) \(.unjudged)"' out)" \
+	'error 1' 'is not judged by that'
+stream "$singular" | sed 's,float32/plain,float32/refused,g' >in
+exits 0 'where one must be refused' cts-compare in
+is "$(jq -r 'select(.kind == "verdict") | .outcome + " " + .why' out)" \
+	'fail error_missing in sample 3: got no error, want _LinAlgError: no' \
+	'it is'
+
 # What no write shows.
 empty='(.ref, .dev, .hp).outs[0] |= (.shape = [0,2] | .data = "")'
 stream "$empty | .alias.dev = [\"in0\"]" >in
