@@ -9,7 +9,7 @@
 
 struct arena_block;
 struct arena {
-	struct arena_block *blocks;	/* the newest first; the rest are full */
+	struct arena_block *blocks;	/* newest first, others full */
 };
 
 #define ARENA_INIT { NULL }

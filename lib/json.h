@@ -30,7 +30,8 @@ cJSON *json_parse_in(struct arena *a, const char *s, size_t n, struct err *e);
 
 /*
  * The first byte in [p, end) that does not stand for itself in a string, that
- * is '"', '\\', a control byte or one that is not ASCII; end where there is none.
+ * is '"', '\\', a control byte or one that is not ASCII; end where there is
+ * none.
  */
 const char *json_plain_end(const char *p, const char *end);
 
