@@ -254,7 +254,8 @@ const ctt_api table = {
 	ctt_copier_follow, ctt_copier_lead, ctt_copier_bytes,
 	ctt_copier_free, seed_device, mark_rng, rng_moved,
 	ctt_trace_begin, ctt_trace_end, ctt_overloads,
-	ctt_overload_find, ctt_boxed_call, ctt_record_begin, ctt_record_end,
+	ctt_overload_find, ctt_boxed_call, ctt_zero_memory, ctt_record_begin,
+	ctt_record_end,
 };
 
 } // namespace

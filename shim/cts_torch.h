@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define CTT_ABI 7
+#define CTT_ABI 8
 #define CTT_MAX_DIM 64
 
 typedef struct ctt_tensor *ctt;
@@ -231,6 +231,13 @@ struct ctt_api {
 	 * reference, or NULL with the exception set that PyTorch sets.
 	 */
 	void *(*boxed)(const void *overload, void *args, void *kwargs);
+
+	/*
+	 * Whether memory that the CPU's tensors get from now on is zero, rather
+	 * than what the process did before: kernels read what nobody wrote (the
+	 * pivots of linalg.lstsq in PyTorch 2.13).
+	 */
+	void (*zero_memory)(bool on);
 
 	/*
 	 * From here to record_end(), keep copies of what overloads are called

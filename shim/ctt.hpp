@@ -78,5 +78,6 @@ int ctt_overloads(const char *device,
 		  void (*fn)(void *, const ctt_overload *), void *ctx);
 const void *ctt_overload_find(const char *name);
 void *ctt_boxed_call(const void *overload, void *args, void *kwargs);
+void ctt_zero_memory(bool on);
 int ctt_record_begin(const char *only);
 void *ctt_record_end();

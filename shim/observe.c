@@ -41,17 +41,23 @@ static void note_reached(void *ctx, const char *overload, const char *where)
 	o->reached[o->nreached++].where = where;
 }
 
-/* The call itself; on the device (o not NULL) with a trace of overloads. */
+/*
+ * The call itself; on the device (o not NULL) with a trace of overloads.  What
+ * the CPU gives doesn't hang on what was called before.
+ */
 static PyObject *invoke(const struct lab *lab, PyObject *fn,
 			const struct call *c, struct observation *o)
 {
+	bool trace = o && lab->trace, cpu = !o || lab->adapter.reference;
 	PyObject *ret;
 
-	if (!o || !lab->trace)
-		return PyObject_Call(fn, c->args, c->kwargs);
-	lab->api->trace_begin(lab->adapter.dev.string);
+	if (trace)
+		lab->api->trace_begin(lab->adapter.dev.string);
+	lab->api->zero_memory(cpu);
 	ret = PyObject_Call(fn, c->args, c->kwargs);
-	lab->api->trace_end(note_reached, o);
+	lab->api->zero_memory(false);
+	if (trace)
+		lab->api->trace_end(note_reached, o);
 	return ret;
 }
 

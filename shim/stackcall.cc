@@ -45,9 +45,9 @@ struct without_gil {
 	~without_gil() { PyEval_RestoreThread(state); }
 };
 
-// What nobody has written yet is recorded, too: the same each time, then.
+// Memory as it comes, but zero where nobody has written: the same each time.
 struct zeroing final : public c10::Allocator {
-	c10::Allocator *under = c10::GetCPUAllocator();
+	c10::Allocator *under = nullptr;
 	c10::DataPtr allocate(size_t n) override
 	{
 		c10::DataPtr p = under->allocate(n);
@@ -65,13 +65,6 @@ struct zeroing final : public c10::Allocator {
 		default_copy_data(to, from, n);
 	}
 };
-
-void zero_memory(bool on)
-{
-	static auto *const z = new zeroing;	// tensors may outlive all else
-
-	c10::SetCPUAllocator(on ? z : z->under);
-}
 
 // A call as it was made: values that nothing changes any more.
 struct record {
@@ -167,7 +160,7 @@ void stop()
 	if (current.handle)
 		at::removeCallback(current.handle);
 	current.handle = 0;
-	zero_memory(false);
+	ctt_zero_memory(false);
 }
 
 // A value as Python has it: in a stack, a dtype is a number.
@@ -258,6 +251,19 @@ void *ctt_boxed_call(const void *overload, void *args, void *kwargs)
 	END_HANDLE_TH_ERRORS
 }
 
+void ctt_zero_memory(bool on)
+{
+	static auto *const z = new zeroing;	// tensors may outlive all else
+	c10::Allocator *now = c10::GetCPUAllocator();
+
+	if (on && now != z) {
+		z->under = now;
+		c10::SetCPUAllocator(z);
+	} else if (!on && now == z) {
+		c10::SetCPUAllocator(z->under);
+	}
+}
+
 int ctt_record_begin(const char *only)
 {
 	return guarded([&] {
@@ -265,7 +271,7 @@ int ctt_record_begin(const char *only)
 		current.only = only ? only : "";
 		current.seen.clear();
 		current.calls.clear();
-		zero_memory(true);
+		ctt_zero_memory(true);
 		current.handle = at::addThreadLocalCallback(
 			at::RecordFunctionCallback(on_call).needsInputs(true)
 			.scopes({at::RecordScope::FUNCTION}));
