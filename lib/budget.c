@@ -167,7 +167,8 @@ static void sort_lines(struct budgets *b)
 		if (text(line, "variant"))
 			lines_add(&b->variants, line);
 	}
-	qsort(b->exact.v, b->exact.n, sizeof(*b->exact.v), by_name);
+	if (b->exact.n)
+		qsort(b->exact.v, b->exact.n, sizeof(*b->exact.v), by_name);
 }
 
 /* A name that stands for several classes in tolerance_overrides. */
