@@ -19,11 +19,22 @@
 #define SEGMENTS_SHARE 4	/* of the merged one: a quarter */
 #define SEGMENTS_SMALL (1u << 20)
 
+#define DIGIT "[0-9]"
+#define NINE_DIGITS DIGIT DIGIT DIGIT DIGIT DIGIT DIGIT DIGIT DIGIT DIGIT
+
 static void note(struct corpus *c, const char *msg)
 {
 	if (!c->note)
 		c->note = xasprintf("%s%s", msg,
 				    c->dir ? "; recorded anew" : "");
+}
+
+/* From here on nothing is recorded. */
+static void stop(struct corpus *c, const char *why)
+{
+	c->full = true;
+	if (c->dir && !c->note)
+		c->note = xasprintf("%s; nothing more is recorded", why);
 }
 
 /* Hold a file, unless somebody writes to it or has since it had that size. */
@@ -115,7 +126,8 @@ static void take_all(struct corpus *c)
 	if (!access(path, F_OK))
 		take(c, path, true);
 	free(path);
-	path = xasprintf("%s/*.seg", c->dir);
+	/* As begin() names them: the folder may hold what isn't ours. */
+	path = xasprintf("%s/[0-9]*." NINE_DIGITS "-[0-9]*.seg", c->dir);
 	if (!glob(path, 0, NULL, &g)) {
 		for (i = 0; i < g.gl_pathc; i++)
 			take(c, g.gl_pathv[i], false);
@@ -243,11 +255,14 @@ int corpus_open(struct corpus *c, const char *dir, const char *identity,
 		struct err *e)
 {
 	uint64_t size = 0;
+	struct stat st;
 	size_t k;
 
 	init(c);
 	if (cache_make(dir, e))
 		return -1;
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+		return err_set(e, EX_ENVIRON, "'%s' is no folder", dir);
 	c->dir = xstrdup(dir);
 	c->identity = xstrdup(identity);
 	take_all(c);
@@ -256,6 +271,10 @@ int corpus_open(struct corpus *c, const char *dir, const char *identity,
 	for (k = 0; k < c->n; k++)
 		size += c->file[k].size;
 	c->full = size > FULL;
+	if (access(dir, W_OK)) {
+		err_sys(e, errno, "unable to write to '%s'", dir);
+		stop(c, e->msg);
+	}
 	return 0;
 }
 
@@ -372,7 +391,7 @@ int corpus_add(struct corpus *c, const char *key, const void *p, size_t n,
 		return err_set(e, EX_ENVIRON, "the corpus takes no more");
 	if ((!c->writes && begin(c, &c->why)) ||
 	    corpuswriter_add(&c->w, key, p, n, &c->why)) {
-		c->full = true;
+		stop(c, c->why.msg);
 		if (e)
 			*e = c->why;
 		return -1;

@@ -56,6 +56,8 @@ number()
 # What would only be found out when workers fail over it.
 check_variables()
 {
+	[ -z "${GOLDEN-}" ] || [ -r "$GOLDEN" ] || [ -n "${HOSTS-}" ] ||
+		die 4 "unable to read GOLDEN='$GOLDEN'"
 	one_of CONFIRM auto off
 	one_of ADAPTIVE auto off
 	one_of ISOLATE batch case
@@ -103,6 +105,15 @@ read_stream()
 	*.gz) gzip -dc "$1" ;;
 	*) cat "$1" ;;
 	esac
+}
+
+# same_reference RUN STREAM: what was compared with another machine's reference
+# is not compared with this one's unasked.
+same_reference()
+{
+	[ -n "${GOLDEN-}" ] || [ -z "$(read_stream "$2" | of_kind run |
+		sed -n '/"reference":"golden: /p')" ] ||
+		die 2 "'$1' has a golden reference: say GOLDEN=file, as before"
 }
 
 # find_run RUN: the folder that a folder, stream or reference means.
@@ -579,9 +590,7 @@ do_resume()
 	*.gz) die 2 "'$run' is complete; make rerun FROM=$(quoted "$run") \
 runs failures" ;;
 	esac
-	[ -n "${GOLDEN-}" ] || [ -z "$(of_kind run <"$s" |
-		sed -n '/"reference":"golden: /p')" ] ||
-		die 2 "'$run' has a golden reference: say GOLDEN=file, as before"
+	same_reference "$run" "$s"
 	hold
 	"$bin/cts-isolate" --resume "$s" >"$run/.cases"
 	# It goes on as it began.
@@ -631,6 +640,7 @@ do_rerun()
 	done
 	RUN=${FROM-}
 	derive "$RUN" FROM
+	same_reference "$RUN" "$run/.old"
 	bad_cases "$run/.old" >"$run/.cases"
 	promise "$run/.old"
 	rm -f "$run/.old"
@@ -674,6 +684,7 @@ do_triage()
 	from=$(find_run "${RUN-}" RUN)
 	s=$(stream_of "$from")
 	family=none
+	same_reference "$from" "$s"
 	old=$(mktemp)
 	# shellcheck disable=SC2064	# as it is now
 	trap "rm -f '$old'" EXIT

@@ -222,6 +222,9 @@ void summary_make_cmd(const struct summary *s, const struct sum_case *c,
 		buf_addstr(out, " SEED=");
 		text_shell(out, s->seed);
 	}
+	/* Which file it was is not in the stream. */
+	if (s->reference && !strncmp(s->reference, "golden: ", 8))
+		buf_addstr(out, " GOLDEN=file");
 }
 
 void summary_repro_cmd(const struct summary *s, const struct sum_case *c,

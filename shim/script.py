@@ -332,7 +332,7 @@ AROUND = {
     "backward_offset": 'gradients({op}, "offset", 1)',
     "gradgrad": 'gradients({op}, "dense", 2)',
     "jvp": "tangents({op})", "sensitivity": "effects({op})",
-    "gradcheck": "checked({op})",
+    "gradcheck": "checked({op}{wrapper})",
 }
 
 
@@ -361,7 +361,8 @@ def of_opinfo(case, mode, fn, program, lines):
     odd = getattr(fn, "finish", False)
     if odd and mode == "backward_subsets":
         raise Unwritable("what is made of a sample's result has no name")
-    if op is None or odd:
+    wrapper = mode == "gradcheck" and opinfo.own_wrapper(entry)
+    if op is None or odd or wrapper:
         of_database(entry, program, lines)
     if op is None:
         op = "ENTRY.get_inplace()" if mode == "inplace" else "ENTRY.op"
@@ -373,7 +374,8 @@ def of_opinfo(case, mode, fn, program, lines):
             "    \"cpu\", torch.%s, requires_grad=True), %d, None)\n"
             ").output_process_fn_grad" % (case["dtype"], case["sample"]))
         op = "lambda *args, **kwargs: FINISH(%s(*args, **kwargs))" % op
-    text = AROUND[mode].format(op=op)
+    text = AROUND[mode].format(
+        op=op, wrapper=", ENTRY.gradcheck_wrapper" if wrapper else "")
     for node in ast.walk(ast.parse(text)):
         for module in ("opinfo", "derive") if isinstance(node, ast.Name) \
                 else ():

@@ -241,4 +241,27 @@ like err 'PyTorch is asked anew each time: unable to make .*/x.: Not a dir' \
 	'costs time, and is said'
 exits 0 'it is forgotten' cts-exec --forget
 ok 'and gone' test -z "$(ls "$XDG_CACHE_HOME/cts")"
+# A folder that can't be one, or takes nothing, is told; another's file stays.
+echo mine >a-file
+unset CTS_REFDEV_FAULTS
+head -n 30 cases >thirty
+exits 0 'a file for a folder' cts-exec --corpus a-file thirty
+errline "^cts-exec: warning: 'a-file' is no folder" 'is told'
+is "$(jq -r 'select(.role == "worker").corpus.note' out)" "'a-file' is no folder" \
+	'in the records, too'
+mkdir others
+echo mine | tee others/brain.seg >others/notes.txt
+exits 0 'a folder of other files' cts-exec --corpus others thirty
+is "$(cat err)$(cat others/brain.seg others/notes.txt | xargs)" 'mine mine' \
+	'they stay'
+if mount -t tmpfs -o size=16k none others 2>/dev/null; then
+	exits 0 'a full disk' cts-exec --corpus others thirty
+	errline '^cts-exec: warning: unable to write .*No space left on device; '\
+'nothing more is recorded' 'is told'
+	mount -o remount,ro others
+	exits 0 'a read-only folder' cts-exec --corpus others thirty
+	errline "^cts-exec: warning: unable to write to 'others': Read-only file "\
+'system; nothing more is recorded' 'is told'
+	umount others
+fi
 done_testing

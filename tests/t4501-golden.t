@@ -110,6 +110,22 @@ zcat run/stream.jsonl.gz >cut/stream.jsonl
 cp run/manifest.json cut/
 exits 2 'resumed without it' env RUN="$T/cut" bash "$top/lib/run.sh" resume
 errline '^run: .*cut. has a golden reference: say GOLDEN=file' 'is refused'
+exits 1 'a run that it fails' env DEVICE=refdev LEVEL=1 DTYPE=float32 SAMPLES=4 \
+	OP='^(add|sub)$' GOLDEN="$T/golden.cts" OUT="$T/bad" JOBS=2 \
+	bash "$top/lib/run.sh" run
+like bad/report.md 'make run .* GOLDEN=file' 'says how it is seen again'
+for verb in rerun triage; do
+	exits 2 "$verb without it" env RUN="$T/bad" FROM="$T/bad" \
+		bash "$top/lib/run.sh" $verb
+	errline '^run: .*bad. has a golden reference: say GOLDEN=file' 'is refused'
+done
+exits 1 'a rerun with it' env FROM="$T/bad" GOLDEN="$T/golden.cts" OUT="$T/re" \
+	JOBS=1 bash "$top/lib/run.sh" rerun
+is "$(jq -r .reference re/summary.json | cut -c 1-12)" 'golden: cpu ' \
+	'has the same reference'
+exits 4 'a run without the file' env DEVICE=refdev LEVEL=1 GOLDEN=none.cts \
+	OUT="$T/no" bash "$top/lib/run.sh" run
+errline "^run: unable to read GOLDEN='none.cts'" 'does not begin'
 is "$(jq -r .reference run/summary.json | cut -c 1-12)" 'golden: cpu ' \
 	'says so in its summary'
 done_testing

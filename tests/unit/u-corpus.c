@@ -118,7 +118,7 @@ static void folder(void)
 	ok(access(left, F_OK) == -1, "what a cut merge left is removed");
 	corpus_close(&a);
 	free(left);
-	left = in_dir("1.seg");
+	left = in_dir("1.000000001-1.seg");
 	write_file(left, "", 0);
 	corpus_open(&a, dir, "us", &e);
 	ok(!a.note && !access(left, F_OK), "what is being begun stays");
@@ -280,7 +280,7 @@ static void hostile(void)
 static void torn_segment(void)
 {
 	char *cmd = xasprintf("rm -rf '%s'/*", dir);
-	char *path = in_dir("1.seg");
+	char *path = in_dir("1.000000001-1.seg");
 	bool wrong = false, lost = false, said = true, right = true;
 	struct corpuswriter w;
 	struct buf b = BUF_INIT;
