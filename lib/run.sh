@@ -382,6 +382,8 @@ sample_memory()
 		fi
 		pause=$(((${EPOCHREALTIME/[.,]/} - since) * 100 / 1000))
 		[ "$pause" -ge 1000 ] || pause=1000
+		# Nobody is there to wait yet: a short run has a peak, too.
+		[ "$now" -gt 0 ] || pause=100
 		sleep "$(printf '%d.%03d' $((pause / 1000)) \
 			$((pause % 1000)))" & wait $!
 	done
