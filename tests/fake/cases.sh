@@ -41,11 +41,12 @@ once()
 	diff ids.want ids.got
 }
 
-# none_left PATTERN: no process has that in its command line.
+# none_left PATTERN: soon no process has that in its command line.  A zygote
+# that was only warmed up waits 10 s for the worker that somebody killed.
 none_left()
 {
 	local i
-	for i in {1..100}; do
+	for i in {1..300}; do
 		pgrep -f -- "$1" >/dev/null || return 0
 		sleep 0.05
 	done
