@@ -170,7 +170,8 @@ static void write_accounts(struct jw *w, const struct plan *p)
 		const char *name = account_reason_at(k)->name;
 
 		n = !strcmp(name, "deselected") ? p->deselected + p->cut :
-		    !strcmp(name, "sharded") ? p->sharded : 0;
+		    !strcmp(name, "sharded") ? p->sharded :
+		    !strcmp(name, "level_filtered") ? p->others : 0;
 		n += counts[k];
 		if (n)
 			jw_kint(w, name, (int64_t)n);
@@ -365,55 +366,33 @@ static int write_account(struct sink *out, const struct planned *x,
 	return end_record(out, e);
 }
 
-static bool other_level(const struct planned *x)
+static int write_elsewhere(struct sink *out, const struct elsewhere *x,
+			   const char *run, struct err *e)
 {
-	return x->reason && !strcmp(x->reason, "level_filtered");
-}
-
-/*
- * All cases of the item at v[0] that belong to the same other level: one
- * record.  Returns how many entries of the plan were looked at.
- */
-static size_t write_level(struct sink *out, const struct planned *v, size_t n,
-			  const char *run, int *rc, struct err *e)
-{
-	size_t i, many = 0;
 	struct jw w;
 
-	for (i = 0; i < n && v[i].item == v->item && v[i].level == v->level;
-	     i++)
-		many += other_level(&v[i]);
 	jw_init(&w, &out->b);
 	jw_record(&w, "account", "", run);
-	jw_kstr(&w, "suite", v->item->suite);
-	jw_kstr(&w, "op", v->item->op);
-	jw_kint(&w, "level", v->level);
+	jw_kstr(&w, "suite", x->item->suite);
+	jw_kstr(&w, "op", x->item->op);
+	jw_kint(&w, "level", x->level);
 	jw_kstr(&w, "reason", "level_filtered");
-	jw_kint(&w, "n", (int64_t)many);
+	jw_kint(&w, "n", (int64_t)x->n);
 	jw_obj_end(&w);
-	*rc = end_record(out, e);
-	return i;
+	return end_record(out, e);
 }
 
-static int write_accounts_of(struct sink *out, const struct enumout *o,
-			     const struct plan *p, const char *run,
-			     struct err *e)
+static int write_accounts_of(struct sink *out, const struct plan *p,
+			     const char *run, struct err *e)
 {
-	size_t i = 0;
+	size_t i;
 	int rc = 0;
 
-	while (!rc && i < p->n) {
-		const struct planned *x = &p->v[i];
-
-		/* A level is asked for as a whole or not at all. */
-		if (!o->each && other_level(x)) {
-			i += write_level(out, x, p->n - i, run, &rc, e);
-			continue;
-		}
-		if (x->reason)
-			rc = write_account(out, x, run, e);
-		i++;
-	}
+	for (i = 0; !rc && i < p->n; i++)
+		if (p->v[i].reason)
+			rc = write_account(out, &p->v[i], run, e);
+	for (i = 0; !rc && i < p->nother; i++)
+		rc = write_elsewhere(out, &p->other[i], run, e);
 	return rc;
 }
 
@@ -452,7 +431,7 @@ int enumout_write(const struct enumout *o, const struct plan *p,
 		if (!p->v[i].reason)
 			rc = write_case(&out, o, &p->v[i], m, run, e);
 	if (!rc)
-		rc = write_accounts_of(&out, o, p, run, e);
+		rc = write_accounts_of(&out, p, run, e);
 	if (!rc)
 		rc = write_many(&out, "deselected", "not among --op, --suite, "
 				"--case or -k", p->deselected, run, e);

@@ -23,7 +23,6 @@ struct enumout {
 	int cleanup_mb;		/* its threshold in MB, 0: none */
 	bool oom_ends;		/* a device is lost that runs out of memory */
 	bool skips;		/* accounts alone */
-	bool each;		/* other levels case by case, not op by op */
 	bool validate;		/* the toolkit against itself, on the CPU */
 };
 

@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,13 +105,61 @@ static char *copy_opt(const cJSON *o, const char *key)
 	return s ? xstrdup(s) : NULL;
 }
 
-static const char *const tag_names[] = {
-	[TAG_FAMILY] = "family", [TAG_CATEGORY] = "category",
-	[TAG_TIER] = "tier", [TAG_COST] = "cost", [TAG_ROLE] = "role",
-	[TAG_RUNNER] = "runner",
+/* n bytes of s, as text that lives as long as the inventory. */
+static const char *keep_text(struct inventory *inv, const char *s, size_t n)
+{
+	char *p = arena_take(&inv->text, n + 1);
+
+	memcpy(p, s, n);
+	p[n] = '\0';
+	return p;
+}
+
+struct member { const char *key; size_t at; };
+
+static const struct member words[] = {
+	{ "suite", offsetof(struct item, suite) },
+	{ "op", offsetof(struct item, op) },
+	{ "aten", offsetof(struct item, aten) },
+	{ "via", offsetof(struct item, via) },
+	{ "called", offsetof(struct item, called) },
+	{ "capability", offsetof(struct item, capability) },
+	{ "oracle", offsetof(struct item, oracle) },
+	{ "container", offsetof(struct item, container) },
+	{ NULL, 0 },
+}, numbers[] = {
+	{ "level", offsetof(struct item, level) },
+	{ "devices", offsetof(struct item, devices) },
+	{ "mb", offsetof(struct item, mb) },
+	{ NULL, 0 },
+}, tags[] = {
+	{ "family", offsetof(struct item, tags[TAG_FAMILY]) },
+	{ "category", offsetof(struct item, tags[TAG_CATEGORY]) },
+	{ "tier", offsetof(struct item, tags[TAG_TIER]) },
+	{ "cost", offsetof(struct item, tags[TAG_COST]) },
+	{ "role", offsetof(struct item, tags[TAG_ROLE]) },
+	{ "runner", offsetof(struct item, tags[TAG_RUNNER]) },
+	{ NULL, 0 },
 };
-_Static_assert(sizeof(tag_names) / sizeof(*tag_names) == ITEM_NTAGS,
-	       "all tags");
+_Static_assert(sizeof(tags) / sizeof(*tags) == ITEM_NTAGS + 1, "all tags");
+
+/* Where in the item such a key's value belongs; NULL: nowhere. */
+static void *place(struct item *it, const struct member *m, const char *key)
+{
+	for (; m->key; m++)
+		if (!strcmp(m->key, key))
+			return (char *)it + m->at;
+	return NULL;
+}
+
+static void fill_word(struct inventory *inv, struct item *it,
+		      const struct member *of, const cJSON *x)
+{
+	const char **to = cJSON_IsString(x) ? place(it, of, x->string) : NULL;
+
+	if (to)
+		*to = keep_text(inv, x->valuestring, strlen(x->valuestring));
+}
 
 static double element_count(const cJSON *list, int i)
 {
@@ -119,54 +168,75 @@ static double element_count(const cJSON *list, int i)
 	return cJSON_IsNumber(x) && x->valuedouble > 0 ? x->valuedouble : 0;
 }
 
-/* There are thousands of items: what is there is looked up, no more. */
-static void add_facts(struct item *it, const cJSON *o)
+static void fill_list(struct item *it, const cJSON *x)
 {
-	const cJSON *x;
 	int i;
 
-	cJSON_ArrayForEach(x, o) {
-		for (i = 0; cJSON_IsTrue(x) && i < ITEM_NFLAGS; i++)
+	for (i = 0; i < ITEM_NSETS; i++)
+		if (!strcmp(sets[i].key, x->string))
+			it->dtypes[i] = dtype_bits(x);
+	if (strcmp(x->string, "elements"))
+		return;
+	it->largest = element_count(x, 0);
+	it->all = element_count(x, 1);
+}
+
+/*
+ * Put the value of one key where it belongs.  There are thousands of items with
+ * dozens of keys: each is looked at once, and among those of its type alone.
+ */
+static void fill(struct inventory *inv, struct item *it, const cJSON *x)
+{
+	const cJSON *tag;
+	int *number, i;
+
+	switch (x->type & 0xff) {
+	case cJSON_String:
+		fill_word(inv, it, words, x);
+		break;
+	case cJSON_Number:
+		number = place(it, numbers, x->string);
+		if (number)
+			*number = x->valueint;
+		break;
+	case cJSON_True:
+		for (i = 0; i < ITEM_NFLAGS; i++)
 			if (!strcmp(flags[i].key, x->string))
 				it->flags |= 1u << i;
-		for (i = 0; cJSON_IsArray(x) && i < ITEM_NSETS; i++)
-			if (!strcmp(sets[i].key, x->string))
-				it->dtypes[i] = dtype_bits(x);
+		break;
+	case cJSON_Array:
+		fill_list(it, x);
+		break;
+	case cJSON_Object:
+		if (!strcmp(x->string, "tags"))
+			cJSON_ArrayForEach(tag, x)
+				fill_word(inv, it, tags, tag);
+		break;
+	default: break;
 	}
 }
 
-static void add_item(struct inventory *inv, const cJSON *o, const char *suite)
+static void add_item(struct inventory *inv, const cJSON *o, const char *kind,
+		     const char *suite)
 {
-	const cJSON *tags, *size;
-	const char *op = rec_str_opt(o, "op", ""), *name;
+	const char *name;
 	struct item *it;
-	int i;
+	const cJSON *x;
 
 	inv->v = xgrow(inv->v, &inv->cap, inv->n + 1, sizeof(*inv->v));
 	it = &inv->v[inv->n++];
 	memset(it, 0, sizeof(*it));
-	it->suite = xstrdup(rec_str_opt(o, "suite", suite));
-	it->op = xstrdup(op);
+	it->devices = 1;
+	it->written = !strcmp(kind, "suite");
+	cJSON_ArrayForEach(x, o)
+		fill(inv, it, x);
+	if (!it->suite)
+		it->suite = keep_text(inv, suite, strlen(suite));
+	if (!it->op)
+		it->op = keep_text(inv, "", 0);
 	/* "div:floor_rounding" is a div, and so is "div_.Scalar". */
-	name = rec_str_opt(o, "called", op);
-	it->name = xstrndup(name, strcspn(name, ":"));
-	it->aten = copy_opt(o, "aten");
-	add_facts(it, o);
-	it->level = (int)rec_int_opt(o, "level", 0);
-	it->devices = (int)rec_int_opt(o, "devices", 1);
-	it->mb = (long)rec_int_opt(o, "mb", 0);
-	size = json_get(o, "elements");
-	it->largest = element_count(size, 0);
-	it->all = element_count(size, 1);
-	it->capability = copy_opt(o, "capability");
-	it->oracle = copy_opt(o, "oracle");
-	it->container = copy_opt(o, "container");
-	it->via = copy_opt(o, "via");
-	it->called = copy_opt(o, "called");
-	it->written = !strcmp(rec_str_opt(o, "kind", ""), "suite");
-	tags = json_get(o, "tags");
-	for (i = 0; tags && i < ITEM_NTAGS; i++)
-		it->tags[i] = copy_opt(tags, tag_names[i]);
+	name = it->called ? it->called : it->op;
+	it->name = keep_text(inv, name, strcspn(name, ":"));
 }
 
 static void add_torch(struct inventory *inv, const cJSON *o)
@@ -180,31 +250,42 @@ static void add_torch(struct inventory *inv, const cJSON *o)
 	inv->accelerator = copy_opt(o, "accelerator");
 }
 
+static void add_line(struct inventory *inv, const cJSON *o)
+{
+	const char *kind = rec_str_opt(o, "kind", "");
+
+	if (!strcmp(kind, "torch"))
+		add_torch(inv, o);
+	else if (*kind && *rec_str_opt(o, "op", ""))
+		add_item(inv, o, kind, kind);
+}
+
 int inventory_parse(struct inventory *inv, const char *text, size_t n,
 		    const char *file, struct err *e)
 {
-	const char *end = text + n, *lf, *kind;
-	int line = 1;
+	const char *end = text + n, *lf;
+	struct arena line_json = ARENA_INIT;
+	int line = 1, rc = 0;
 	cJSON *o;
 
-	for (; text < end; text = lf + 1, line++) {
+	for (; !rc && text < end; text = lf + 1, line++) {
 		lf = memchr(text, '\n', (size_t)(end - text));
-		if (!lf)
-			return err_set(e, EX_BADINPUT, "%s:%d: the last line "
-				       "is cut", file, line);
-		o = json_parse(text, (size_t)(lf - text), e);
-		if (!o)
-			return err_prefix(e, "%s:%d", file, line);
-		kind = rec_str_opt(o, "kind", "");
-		if (!strcmp(kind, "torch"))
-			add_torch(inv, o);
-		else if (*kind && *rec_str_opt(o, "op", ""))
-			add_item(inv, o, kind);
-		cJSON_Delete(o);
+		if (!lf) {
+			rc = err_set(e, EX_BADINPUT, "%s:%d: the last line "
+				     "is cut", file, line);
+			break;
+		}
+		arena_reset(&line_json);
+		o = json_parse_in(&line_json, text, (size_t)(lf - text), e);
+		if (o)
+			add_line(inv, o);
+		else
+			rc = err_prefix(e, "%s:%d", file, line);
 	}
-	if (!inv->torch || !inv->n)
-		return err_set(e, EX_BADINPUT, "%s: no inventory", file);
-	return 0;
+	arena_release(&line_json);
+	if (!rc && (!inv->torch || !inv->n))
+		rc = err_set(e, EX_BADINPUT, "%s: no inventory", file);
+	return rc;
 }
 
 static void add_note(struct inventory *inv, const char *text)
@@ -356,7 +437,7 @@ static int add_lines(struct inventory *inv, const char *text, size_t n,
 				     suite);
 		} else if (*suite) {
 			rc = check_words(o, folder, e);
-			add_item(inv, o, suite);
+			add_item(inv, o, rec_str_opt(o, "kind", ""), suite);
 			inv->v[inv->n - 1].folder = folder;
 		}
 		cJSON_Delete(o);
@@ -430,21 +511,9 @@ bool inventory_has(const struct inventory *inv, const char *op)
 
 void inventory_release(struct inventory *inv)
 {
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < inv->n; i++) {
-		free(inv->v[i].suite);
-		free(inv->v[i].op);
-		free(inv->v[i].name);
-		free(inv->v[i].aten);
-		free(inv->v[i].capability);
-		free(inv->v[i].oracle);
-		free(inv->v[i].container);
-		free(inv->v[i].via);
-		free(inv->v[i].called);
-		for (k = 0; k < ITEM_NTAGS; k++)
-			free(inv->v[i].tags[k]);
-	}
+	arena_release(&inv->text);
 	for (i = 0; i < inv->nfolders; i++)
 		free(inv->folders[i]);
 	for (i = 0; i < inv->nnotes; i++)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "arena.h"
 #include "err.h"
 
 /* Facts of an item that the tables in coverage/ can ask for, by name. */
@@ -41,27 +42,28 @@ enum item_tag {
 };
 
 struct item {
-	char *suite, *op, *name, *aten;
+	const char *suite, *op, *name, *aten;
 	unsigned flags;		/* 1 << enum item_flag */
 	uint64_t dtypes[ITEM_NSETS];	/* 1 << index of dtype_at() */
 	int level;		/* 0: as coverage/levels.jsonl says */
 	int devices;		/* that it needs */
-	long mb;		/* memory that it says it needs, 0: nothing */
+	int mb;			/* memory that it says it needs, 0: nothing */
 	/* Elements of the largest tensor, of all of the largest sample. */
 	double largest, all;
-	char *capability;	/* NULL: as coverage/capabilities.jsonl says */
-	char *oracle;		/* NULL: as coverage/oracles.jsonl says */
-	char *tags[ITEM_NTAGS];	/* NULL: says nothing */
+	const char *capability;	/* NULL: as coverage/capabilities.jsonl says */
+	const char *oracle;	/* NULL: as coverage/oracles.jsonl says */
+	const char *tags[ITEM_NTAGS];	/* NULL: says nothing */
 	bool written;		/* by hand, with all its samples meant */
-	char *container;	/* format that it needs, or NULL */
-	char *via;		/* entry on whose way an overload is, or NULL */
-	char *called;		/* what it is judged as, or NULL: by its op */
+	const char *container;	/* format that it needs, or NULL */
+	const char *via;	/* entry on whose way an overload is, or NULL */
+	const char *called;	/* what it is judged as, or NULL: by its op */
 	const char *folder;	/* of its suite, NULL: suites/ */
 };
 
 struct inventory {
 	struct item *v;
 	size_t n, cap;
+	struct arena text;	/* the items' words */
 	char *torch;		/* "2.13.0+cpu" */
 	char *python;
 	uint64_t dtypes;	/* that it has, as bits; 0: doesn't say */

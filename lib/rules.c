@@ -14,6 +14,7 @@ struct row {
 	cJSON *o;		/* owns the strings below */
 	const char *suite, *device;	/* NULL: any */
 	const cJSON *ops, *variants;
+	uint64_t names;		/* name_bit() of each of ops */
 	struct pyre op;
 	bool has_op;
 	unsigned flags;
@@ -29,6 +30,15 @@ struct rules {
 	size_t nhere;
 	char *device;		/* whose cases these are, or NULL */
 };
+
+/* One of 64 bits: most names that are not in a list are known by it alone. */
+static uint64_t name_bit(const char *s)
+{
+	size_t n = strlen(s);
+
+	return UINT64_C(1) << ((n + 7u * (unsigned char)s[0] +
+				13u * (unsigned char)s[n / 2]) & 63);
+}
 
 static bool in_list(const cJSON *list, const char *s)
 {
@@ -97,6 +107,8 @@ static int read_row(struct row *r, cJSON *o, const char *key, struct err *e)
 				       x->valuestring);
 		r->flags |= 1u << flag;
 	}
+	cJSON_ArrayForEach(x, r->ops)
+		r->names |= name_bit(x->valuestring);
 	value = json_get(o, key);
 	if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
 		return err_set(e, EX_ENVIRON, "no '%s'", key);
@@ -177,16 +189,18 @@ void rules_device(struct rules *r, const char *device)
 
 void rules_item(struct rules *r, const struct item *it)
 {
+	uint64_t op = name_bit(it->op), name = name_bit(it->name);
 	size_t i;
 
 	r->nhere = 0;
 	for (i = 0; i < r->n; i++) {
 		const struct row *row = &r->v[i];
 
-		if ((row->suite && strcmp(row->suite, it->suite)) ||
+		if ((it->flags & row->flags) != row->flags ||
+		    (row->ops && !(row->names & (op | name))) ||
+		    (row->suite && strcmp(row->suite, it->suite)) ||
 		    (row->device && (!r->device ||
 				     strcmp(row->device, r->device))) ||
-		    (it->flags & row->flags) != row->flags ||
 		    (row->ops && !in_list(row->ops, it->op) &&
 		     !in_list(row->ops, it->name)) ||
 		    (row->has_op && !pyre_search(&row->op, it->op)))

@@ -55,11 +55,9 @@ int planned_id(const struct planned *x, char out[], struct err *e)
 		       dtype_at(x->dtype)->name, x->variant, e);
 }
 
-/* Everything that is said of a case, before anyone asks whether it runs. */
-static void describe(struct planned *x, const struct tables *t,
-		     const struct variant *v)
+static void set_level(struct planned *x, const struct tables *t,
+		      const struct variant *v)
 {
-	enum dtype_class cls = dtype_at(x->dtype)->cls;
 	const char *s;
 
 	s = rules_find(t->levels, x->variant, x->dtype, &x->level_reason);
@@ -76,6 +74,24 @@ static void describe(struct planned *x, const struct tables *t,
 		x->level = 8;
 		x->level_reason = "a heavy case";
 	}
+}
+
+/* Is a case of a level that was asked for? */
+static bool level_wanted(const struct planned *x, const struct selection *s)
+{
+	int level = x->level;
+
+	if (picks_tier(&s->picks) && x->asked >= s->lo && x->asked <= s->hi)
+		level = x->asked;
+	return s->ncases || (level >= s->lo && level <= s->hi);
+}
+
+/* What else is said of a case, before anyone asks whether it runs. */
+static void describe(struct planned *x, const struct tables *t,
+		     const struct variant *v)
+{
+	enum dtype_class cls = dtype_at(x->dtype)->cls;
+
 	x->capability = v->capability ? v->capability : x->item->capability;
 	if (!x->capability)
 		x->capability = rules_find(t->capabilities, x->variant,
@@ -170,12 +186,9 @@ static void judge(struct planned *x, struct tables *t,
 	int devices = v->devices > x->item->devices ? v->devices :
 		      x->item->devices;
 	double mb = v->mb > x->item->mb ? v->mb : x->item->mb;
-	int level = x->level;
 	enum claim c;
 
-	if (picks_tier(&s->picks) && x->asked >= s->lo && x->asked <= s->hi)
-		level = x->asked;
-	if (!s->ncases && (level < s->lo || level > s->hi)) {
+	if (!level_wanted(x, s)) {
 		x->reason = "level_filtered";
 		return;
 	}
@@ -326,11 +339,17 @@ static int count_bits(uint64_t bits)
 	return __builtin_popcountll(bits);
 }
 
-/* All cases of an item and the i-th variant. */
+#define LEVELS 8
+
+/*
+ * All cases of an item and the i-th variant.  Those of other levels, which are
+ * most of them, are counted in other, by level, unless each is wanted.
+ */
 static void plan_variant(struct plan *p, const struct selection *s,
 			 struct tables *t, const struct manifest *m,
 			 const struct item *it, size_t i,
-			 const struct idset *ids, struct idset *seen)
+			 const struct idset *ids, struct idset *seen,
+			 size_t other[LEVELS + 1])
 {
 	const struct variant *v = variants_at(t->variants, i);
 	uint64_t bits = variants_dtypes(t->variants, i, it);
@@ -345,6 +364,11 @@ static void plan_variant(struct plan *p, const struct selection *s,
 			p->deselected++;
 			continue;
 		}
+		set_level(&x, t, v);
+		if (!s->each && !level_wanted(&x, s)) {
+			other[x.level]++;
+			continue;
+		}
 		describe(&x, t, v);
 		judge(&x, t, m, s, v);
 		p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
@@ -352,22 +376,70 @@ static void plan_variant(struct plan *p, const struct selection *s,
 	}
 }
 
+/* All cases of an item. */
+static void plan_item(struct plan *p, const struct selection *s,
+		      struct tables *t, const struct manifest *m,
+		      const struct item *it, const struct idset *ids,
+		      struct idset *seen)
+{
+	size_t other[LEVELS + 1] = { 0 }, k;
+	int level;
+
+	rules_item(t->levels, it);
+	rules_item(t->capabilities, it);
+	rules_item(t->oracles, it);
+	rules_item(t->undefined, it);
+	for (k = 0; variants_at(t->variants, k); k++)
+		plan_variant(p, s, t, m, it, k, ids, seen, other);
+	for (level = 1; level <= LEVELS; level++) {
+		if (!other[level])
+			continue;
+		p->other = xgrow(p->other, &p->other_cap, p->nother + 1,
+				 sizeof(*p->other));
+		p->other[p->nother++] =
+			(struct elsewhere){ it, level, other[level] };
+		p->others += other[level];
+	}
+}
+
+/* Where each level's first one goes, of so many a level at [level + 1]. */
+static void starts(size_t next[LEVELS + 2])
+{
+	int level;
+
+	for (level = 1; level <= LEVELS; level++)
+		next[level + 1] += next[level];
+}
+
 /* Stable: by level, keeping the inventory's order within one. */
 static void by_level(struct plan *p)
 {
 	struct planned *v = xmalloc((p->n + 1) * sizeof(*v));
-	size_t next[10] = { 0 }, i;	/* where a level's next one goes */
-	int level;
+	size_t next[LEVELS + 2] = { 0 }, i;
 
 	for (i = 0; i < p->n; i++)
 		next[p->v[i].level + 1]++;
-	for (level = 1; level <= 8; level++)
-		next[level + 1] += next[level];
+	starts(next);
 	for (i = 0; i < p->n; i++)
 		v[next[p->v[i].level]++] = p->v[i];
 	free(p->v);
 	p->v = v;
 	p->cap = p->n;
+}
+
+static void others_by_level(struct plan *p)
+{
+	struct elsewhere *v = xmalloc((p->nother + 1) * sizeof(*v));
+	size_t next[LEVELS + 2] = { 0 }, i;
+
+	for (i = 0; i < p->nother; i++)
+		next[p->other[i].level + 1]++;
+	starts(next);
+	for (i = 0; i < p->nother; i++)
+		v[next[p->other[i].level]++] = p->other[i];
+	free(p->other);
+	p->other = v;
+	p->other_cap = p->nother;
 }
 
 /* Where id stands among the cases that run; -1 with e set. */
@@ -544,25 +616,20 @@ int select_plan(struct plan *p, const struct selection *s,
 		rc = picks_check(&s->picks, inv, e);
 	for (i = 0; !rc && i < inv->n; i++) {
 		const struct item *it = &inv->v[i];
-		bool wanted = item_wanted(s, it);
 
-		if (wanted) {
-			rules_item(t->levels, it);
-			rules_item(t->capabilities, it);
-			rules_item(t->oracles, it);
-			rules_item(t->undefined, it);
+		if (item_wanted(s, it)) {
+			plan_item(p, s, t, m, it, ids, seen);
+			continue;
 		}
 		for (k = 0; variants_at(t->variants, k); k++)
-			if (wanted)
-				plan_variant(p, s, t, m, it, k, ids, seen);
-			else
-				p->deselected += (size_t)count_bits(
-					variants_dtypes(t->variants, k, it));
+			p->deselected += (size_t)count_bits(
+				variants_dtypes(t->variants, k, it));
 	}
 	if (!rc)
 		rc = unknown_case(s, inv, t->variants, seen, e);
 	if (!rc) {
 		by_level(p);
+		others_by_level(p);
 		rc = cut(p, s, e);
 	}
 	idset_free(ids);
@@ -573,5 +640,6 @@ int select_plan(struct plan *p, const struct selection *s,
 void plan_release(struct plan *p)
 {
 	free(p->v);
+	free(p->other);
 	memset(p, 0, sizeof(*p));
 }

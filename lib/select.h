@@ -30,6 +30,7 @@ struct selection {
 	/* What a case and a tensor may need; 0: any; by: the manifest's key. */
 	double max_mb, tensor_mb;
 	const char *max_by, *tensor_by;
+	bool each;		/* plan what is of other levels case by case */
 };
 
 /*
@@ -50,9 +51,20 @@ struct planned {
 	const char *detail;	/* why, where a ledger says it; or NULL */
 };
 
+/* An item's cases of one level that nobody asked for. */
+struct elsewhere {
+	const struct item *item;
+	int level;
+	size_t n;
+};
+
 struct plan {
 	struct planned *v;	/* by level, then as in the inventory */
 	size_t n, cap;
+	/* What is of other levels, unless each was wanted: as in v. */
+	struct elsewhere *other;
+	size_t nother, other_cap;
+	size_t others;		/* cases in all */
 	size_t cases;		/* those that run */
 	size_t deselected;	/* by --op, --suite, --case, -k */
 	size_t cut;		/* by --limit, --start-at, --start-after */

@@ -250,8 +250,8 @@ static void take_option(struct opts *o, int c)
 				      "--max-tensor-size"); break;
 	case OPT_MODE: take_mode(o); break;
 	case OPT_SKIPS: o->out.skips = true; break;
-	case OPT_EACH: o->out.each = true; break;
-	case OPT_TABLE: o->table = true; break;
+	case OPT_EACH: o->sel.each = true; break;
+	case OPT_TABLE: o->table = o->sel.each = true; break;
 	case OPT_INVENTORY: o->inventory = optarg; break;
 	case OPT_VALIDATE: o->out.validate = true; break;
 	default: take_selector(o, c); break;
@@ -279,9 +279,10 @@ static int nothing(const struct opts *o, const struct inventory *inv)
 static int emit(struct opts *o, const struct plan *p, struct manifest *m,
 		const struct inventory *inv)
 {
+	size_t n = p->n + p->others;
 	struct err e = { 0 };
 
-	if (!p->n && !p->cut && !p->sharded)
+	if (!n && !p->cut && !p->sharded)
 		return nothing(o, inv);
 	enumout_manifest(&o->out, m);
 	opnames_warn(m, inv);
@@ -293,8 +294,8 @@ static int emit(struct opts *o, const struct plan *p, struct manifest *m,
 		return prog_fail_err(&e);
 	if (!p->cases && !o->out.skips)
 		return prog_fail(EX_NEGATIVE, "nothing is left to run: %zu "
-				 "case%s accounted for", p->n,
-				 p->n == 1 ? " is" : "s are");
+				 "case%s accounted for", n,
+				 n == 1 ? " is" : "s are");
 	return 0;
 }
 
