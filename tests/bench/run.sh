@@ -3,11 +3,12 @@
 # same samples, by turns in the same minutes; then what a worker adds, and what
 # more cases cost.  Prints one JSON object a measurement, then the ratios with
 # what they are meant to be at most (or least).  Imports are apart on both
-# sides.  OP and DTYPE narrow it; JOBS workers (2); LARGE=1 adds 100,000 cases.
+# sides.  OP and DTYPE narrow it; JOBS workers (2); PAIRS of one worker and two
+# (5); LARGE=1 adds 100,000 cases.
 set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 python=$(make -s print-python)
-jobs=${JOBS:-2}
+jobs=${JOBS:-2} pairs=${PAIRS:-5}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -47,11 +48,28 @@ run()
 		"$dir/$name/summary.json" | tee "$dir/$name.json"
 }
 
+# best_enum: the shortest of 20 times to list level 1 from the inventory.
+best_enum()
+{
+	local i t least=
+	for i in {1..20}; do
+		t=$EPOCHREALTIME
+		bin/cts-enum -d cpu -l 1 >"$dir/enum.out"
+		t=$(((${EPOCHREALTIME/[.,]/} - ${t/[.,]/}) / 100))
+		[ -n "$least" ] && [ "$least" -le "$t" ] || least=$t
+	done
+	jq -nc --argjson t "$least" '{run: "enum", t_wall_s: ($t / 1e4)}' |
+		tee "$dir/enum.json"
+}
+
 # ratio TEXT FILTER LIMIT: a line on what FILTER makes of all measurements.
 ratio()
 {
-	jq -rn --arg text "$1" --arg limit "$3" --slurpfile all "$dir/all.json" \
-		"(\$all | map({(.run): .}) | add) as \$r | ($2) as \$x |
+	jq -rn --arg text "$1" --arg limit "$3" --argjson pairs "$pairs" \
+		--slurpfile all "$dir/all.json" \
+		"def median: sort | .[length / 2 | floor];
+		def each(f): [range(1; \$pairs + 1) | tostring | f];
+		(\$all | map({(.run): .}) | add) as \$r | ($2) as \$x |
 		\"\\(\$text): \\(\$x * 100 | round / 100) (\\(\$limit))\""
 }
 
@@ -67,25 +85,26 @@ run cold ${OP:+OP="$OP"} ${DTYPE:+DTYPE="$DTYPE"}
 run warm ${OP:+OP="$OP"} ${DTYPE:+DTYPE="$DTYPE"}
 bare | jq -c '{run: "bare2"} + .' | tee "$dir/bare2.json"
 run warm2 ${OP:+OP="$OP"} ${DTYPE:+DTYPE="$DTYPE"}
-run alone JOBS=1 ${OP:+OP="$OP"} ${DTYPE:+DTYPE="$DTYPE"}
-run four JOBS=4 ${OP:+OP="$OP"} ${DTYPE:+DTYPE="$DTYPE"}
 run level1 LEVEL=1
+best_enum
 # Every 100th and every 10th case of all levels.
 export CORPUS=off
 run cases1k LEVEL=8 SAMPLES=2 SHARD=1/100
-# By turns, the best of three: what else the machine does goes one way only.
-for i in '' 2 3; do
-	run cases10k$i LEVEL=8 SAMPLES=2 SHARD=1/10
-	run cases10k_alone$i LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
+# Pairs, each within a minute or so: a machine's speed changes between them.
+for ((i = 1; i <= pairs; i++)); do
+	run alone$i LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
+	run two$i LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=2
 done
+run four10k LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=4
 on=("${one_core[@]}")
-run cases10k_core LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
+run core10k LEVEL=8 SAMPLES=2 SHARD=1/10 JOBS=1
 on=()
 [ -z "${LARGE-}" ] || run cases100k LEVEL=8 SAMPLES=2
 cat "$dir"/*.json >"$dir/all.json"
 
 b='([$r.bare.t_wall_s, $r.bare2.t_wall_s] | min)'
-two='([$r.cases10k, $r.cases10k2, $r.cases10k3 | .t_exec_s] | min)'
+# Of each pair, what one worker took to what two did.
+gain='each($r["alone" + .].t_exec_s / $r["two" + .].t_exec_s)'
 echo
 ratio 'cold, to the bare loop' "(\$r.cold.t_net_s - \$r.cold.t_enum_s) / $b" \
 	'at most 1.5'
@@ -96,18 +115,23 @@ ratio 'warm, to the bare loop' \
 ratio 'warm make run DEVICE=cpu LEVEL=1, seconds' '$r.level1.t_wall_s' \
 	'at most 15'
 ratio '  of which imports' '$r.level1.t_import_s' 'at most 7'
-ratio 'memory that a worker adds, MB' \
-	'($r.four.peak_pss_mb - $r.alone.peak_pss_mb) / 3' 'at most 150'
-ratio "work of two workers ($(nproc) cores), to that of one" \
-	"([\$r.cases10k_alone, \$r.cases10k_alone2, \$r.cases10k_alone3 |
-	.t_exec_s] | min) / $two" \
+ratio 'cts-enum -d cpu -l 1 from its inventory, milliseconds' \
+	'$r.enum.t_wall_s * 1000' 'at most 50'
+ratio 'memory that a second worker adds, MB' \
+	'(each($r["two" + .].peak_pss_mb) | median) -
+	(each($r["alone" + .].peak_pss_mb) | median)' 'at most 150'
+ratio '  each of three more' '($r.four10k.peak_pss_mb -
+	(each($r["alone" + .].peak_pss_mb) | median)) / 3' 'at most 150'
+ratio "work of two workers ($(nproc) cores), to that of one" "$gain | median" \
 	'at least 1.7'
+ratio '  the least of the pairs' "$gain | min" 'as above'
+ratio '  the most' "$gain | max" 'as above'
 ratio '  to that of one that has one core' \
-	"\$r.cases10k_core.t_exec_s / $two" \
+	'$r.core10k.t_exec_s / (each($r["two" + .].t_exec_s) | median)' \
 	'as above'
 ratio 'time a case, of 10,000 to that of 1,000' \
-	'($r.cases10k | .t_exec_s / .cases) / ($r.cases1k | .t_exec_s / .cases)' \
-	'about 1'
+	'(each($r["two" + .].t_exec_s) | median) / $r.two1.cases /
+	($r.cases1k | .t_exec_s / .cases)' 'about 1'
 [ -z "${LARGE-}" ] || ratio 'time a case, of 100,000 to that of 10,000' \
 	'($r.cases100k | .t_exec_s / .cases) /
-	($r.cases10k | .t_exec_s / .cases)' 'about 1'
+	(each($r["two" + .].t_exec_s) | median) * $r.two1.cases' 'about 1'
