@@ -107,12 +107,18 @@ read_stream()
 	esac
 }
 
+# is_golden STREAM: was that compared with another machine's reference?
+is_golden()
+{
+	[ -n "$(read_stream "$1" | of_kind run |
+		sed -n '/"reference":"golden: /p')" ]
+}
+
 # same_reference RUN STREAM: what was compared with another machine's reference
 # is not compared with this one's unasked.
 same_reference()
 {
-	[ -n "${GOLDEN-}" ] || [ -z "$(read_stream "$2" | of_kind run |
-		sed -n '/"reference":"golden: /p')" ] ||
+	[ -n "${GOLDEN-}" ] || ! is_golden "$2" ||
 		die 2 "'$1' has a golden reference: say GOLDEN=file, as before"
 }
 
@@ -737,6 +743,8 @@ do_repro()
 	if [ -n "${FROM-}" ]; then
 		from=$(find_run "$FROM" FROM)
 		s=$(stream_of "$from")
+		! is_golden "$s" || printf 'run: %s\n' "'$from' has a golden \
+reference, this program compares with the CPU it runs on" >&2
 		cp "$from/manifest.json" "$run/"
 	else
 		resolve

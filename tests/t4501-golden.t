@@ -123,6 +123,14 @@ exits 1 'a rerun with it' env FROM="$T/bad" GOLDEN="$T/golden.cts" OUT="$T/re" \
 	JOBS=1 bash "$top/lib/run.sh" rerun
 is "$(jq -r .reference re/summary.json | cut -c 1-12)" 'golden: cpu ' \
 	'has the same reference'
+echo '{"op":"mul.Tensor","do":"scale"}' >plan
+exits 1 'a case that fails' env DEVICE=refdev LEVEL=1 DTYPE=float32 SAMPLES=4 \
+	OP='^mul$' GOLDEN="$T/golden.cts" OUT="$T/lies" JOBS=1 \
+	CTS_REFDEV_FAULTS="$T/plan" bash "$top/lib/run.sh" run
+CTS_REFDEV_FAULTS=$T/plan exits 0 'as a program' env FROM="$T/lies" \
+	CASE=opinfo/mul/float32/plain bash "$top/lib/run.sh" repro
+errline '^run: .*lies. has a golden reference, this program compares with' \
+	'whose reference is told'
 exits 4 'a run without the file' env DEVICE=refdev LEVEL=1 GOLDEN=none.cts \
 	OUT="$T/no" bash "$top/lib/run.sh" run
 errline "^run: unable to read GOLDEN='none.cts'" 'does not begin'
