@@ -385,14 +385,16 @@ static int write_elsewhere(struct sink *out, const struct elsewhere *x,
 static int write_accounts_of(struct sink *out, const struct plan *p,
 			     const char *run, struct err *e)
 {
+	int level, rc = 0;
 	size_t i;
-	int rc = 0;
 
 	for (i = 0; !rc && i < p->n; i++)
 		if (p->v[i].reason)
 			rc = write_account(out, &p->v[i], run, e);
-	for (i = 0; !rc && i < p->nother; i++)
-		rc = write_elsewhere(out, &p->other[i], run, e);
+	for (level = 1; level <= LEVELS; level++)
+		for (i = 0; !rc && i < p->nother; i++)
+			if (p->other[i].level == level)
+				rc = write_elsewhere(out, &p->other[i], run, e);
 	return rc;
 }
 

@@ -339,8 +339,6 @@ static int count_bits(uint64_t bits)
 	return __builtin_popcountll(bits);
 }
 
-#define LEVELS 8
-
 /*
  * All cases of an item and the i-th variant.  Those of other levels, which are
  * most of them, are counted in other, by level, unless each is wanted.
@@ -402,44 +400,22 @@ static void plan_item(struct plan *p, const struct selection *s,
 	}
 }
 
-/* Where each level's first one goes, of so many a level at [level + 1]. */
-static void starts(size_t next[LEVELS + 2])
-{
-	int level;
-
-	for (level = 1; level <= LEVELS; level++)
-		next[level + 1] += next[level];
-}
-
 /* Stable: by level, keeping the inventory's order within one. */
 static void by_level(struct plan *p)
 {
 	struct planned *v = xmalloc((p->n + 1) * sizeof(*v));
-	size_t next[LEVELS + 2] = { 0 }, i;
+	size_t next[LEVELS + 2] = { 0 }, i;	/* where a level's next goes */
+	int level;
 
 	for (i = 0; i < p->n; i++)
 		next[p->v[i].level + 1]++;
-	starts(next);
+	for (level = 1; level <= LEVELS; level++)
+		next[level + 1] += next[level];
 	for (i = 0; i < p->n; i++)
 		v[next[p->v[i].level]++] = p->v[i];
 	free(p->v);
 	p->v = v;
 	p->cap = p->n;
-}
-
-static void others_by_level(struct plan *p)
-{
-	struct elsewhere *v = xmalloc((p->nother + 1) * sizeof(*v));
-	size_t next[LEVELS + 2] = { 0 }, i;
-
-	for (i = 0; i < p->nother; i++)
-		next[p->other[i].level + 1]++;
-	starts(next);
-	for (i = 0; i < p->nother; i++)
-		v[next[p->other[i].level]++] = p->other[i];
-	free(p->other);
-	p->other = v;
-	p->other_cap = p->nother;
 }
 
 /* Where id stands among the cases that run; -1 with e set. */
@@ -629,7 +605,6 @@ int select_plan(struct plan *p, const struct selection *s,
 		rc = unknown_case(s, inv, t->variants, seen, e);
 	if (!rc) {
 		by_level(p);
-		others_by_level(p);
 		rc = cut(p, s, e);
 	}
 	idset_free(ids);

@@ -51,6 +51,8 @@ struct planned {
 	const char *detail;	/* why, where a ledger says it; or NULL */
 };
 
+#define LEVELS 8		/* from 1 */
+
 /* An item's cases of one level that nobody asked for. */
 struct elsewhere {
 	const struct item *item;
@@ -61,7 +63,7 @@ struct elsewhere {
 struct plan {
 	struct planned *v;	/* by level, then as in the inventory */
 	size_t n, cap;
-	/* What is of other levels, unless each was wanted: as in v. */
+	/* What is of other levels, unless each was wanted: by item, level. */
 	struct elsewhere *other;
 	size_t nother, other_cap;
 	size_t others;		/* cases in all */
