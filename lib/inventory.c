@@ -250,14 +250,20 @@ static void add_torch(struct inventory *inv, const cJSON *o)
 	inv->accelerator = copy_opt(o, "accelerator");
 }
 
-static void add_line(struct inventory *inv, const cJSON *o)
+static int add_line(struct inventory *inv, const cJSON *o, struct err *e)
 {
 	const char *kind = rec_str_opt(o, "kind", "");
+	int level;
 
 	if (!strcmp(kind, "torch"))
 		add_torch(inv, o);
 	else if (*kind && *rec_str_opt(o, "op", ""))
 		add_item(inv, o, kind, kind);
+	level = inv->n ? inv->v[inv->n - 1].level : 0;
+	if (level < 0 || level > 8)
+		return err_set(e, EX_BADINPUT, "level %d, expected 1 to 8",
+			       level);
+	return 0;
 }
 
 int inventory_parse(struct inventory *inv, const char *text, size_t n,
@@ -277,9 +283,7 @@ int inventory_parse(struct inventory *inv, const char *text, size_t n,
 		}
 		arena_reset(&line_json);
 		o = json_parse_in(&line_json, text, (size_t)(lf - text), e);
-		if (o)
-			add_line(inv, o);
-		else
+		if (!o || add_line(inv, o, e) < 0)
 			rc = err_prefix(e, "%s:%d", file, line);
 	}
 	arena_release(&line_json);

@@ -114,6 +114,10 @@ static int read_row(struct row *r, cJSON *o, const char *key, struct err *e)
 		return err_set(e, EX_ENVIRON, "no '%s'", key);
 	r->value = cJSON_IsString(value) ? xstrdup(value->valuestring) :
 		   xasprintf("%d", value->valueint);
+	if (!strcmp(key, "level") && (r->value[0] < '1' || r->value[0] > '8' ||
+				      r->value[1]))
+		return err_set(e, EX_ENVIRON, "level %.20s, expected 1 to 8",
+			       r->value);
 	op = rec_str_opt(o, "op", NULL);
 	if (op && pyre_compile(&r->op, op, e) < 0)
 		return err_prefix(e, "regex '%s'", op);

@@ -490,6 +490,11 @@ exits 4 'no such manifest' enum -m none.json
 sed '$d' inv | head -c -3 >short
 exits 3 'a cut inventory' cts-enum --inventory short -d cpu
 errline 'short:6: the last line is cut' 'is named'
+for level in -1 9 200 255 1e300; do
+	jq -c --argjson l $level 'if .op then .level = $l else . end' inv >bad
+	exits 3 "level $level in one" cts-enum --inventory bad -d cpu
+	errline 'cts-enum: bad:2: level .*, expected 1 to 8' 'has its line'
+done
 exits 3 'an empty one' cts-enum --inventory /dev/null -d cpu
 exits 4 'none' cts-enum --inventory none -d cpu
 done_testing

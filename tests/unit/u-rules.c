@@ -31,7 +31,7 @@ static struct item make(const char *op, const char *name, unsigned flags)
 static void test_rules(void)
 {
 	static const char text[] =
-		"{\"suite\":\"other\",\"level\":9,\"reason\":\"no\"}\n"
+		"{\"suite\":\"other\",\"level\":7,\"reason\":\"no\"}\n"
 		"{\"ops\":[\"div\"],\"dtypes\":[\"float32\"],\"level\":1,"
 		"\"reason\":\"core\"}\n"
 		"{\"op\":\"^di\",\"variant\":[\"out\"],\"level\":5}\n"
@@ -144,6 +144,8 @@ int main(void)
 	test_rules();
 	test_device();
 	bad_rules("{\"reason\":\"x\"}\n", "t:1: no 'level'");
+	bad_rules("{\"level\":9}\n", "t:1: level 9, expected 1 to 8");
+	bad_rules("{\"level\":12}\n", "t:1: level 12, expected 1 to 8");
 	bad_rules("{\"level\":1}\n{\"level\":1,\"dtypes\":[\"float3\"]}\n",
 		  "t:2: unknown dtype 'float3'");
 	bad_rules("{\"level\":1,\"op\":\"(\"}\n",
