@@ -209,7 +209,8 @@ finish()
 		gzip -nc "$run/stream.jsonl" 2>/dev/null \
 			>"$run/stream.jsonl.gz.tmp" || no_room
 		mv "$run/stream.jsonl.gz.tmp" "$run/stream.jsonl.gz"
-		rm -f "$run/stream.jsonl" "$run/.lock" "$run/.workers"
+		rm -f "$run/stream.jsonl" "$run/.lock" "$run/.workers" \
+			"$run/.options"
 	fi
 	point_latest
 	if [ -n "$stopped" ]; then
@@ -229,6 +230,7 @@ do_run()
 	resolve
 	enumerate
 	name_run
+	keep_options
 	hold
 	of_kind case <"$run/stream.jsonl" >"$run/.cases" || no_room
 	run_cases || rc=$?
@@ -247,6 +249,7 @@ do_resume()
 	*.gz) die 2 "'$run' is complete; make rerun FROM=$(quoted "$run") \
 runs failures" ;;
 	esac
+	take_options
 	same_reference "$run" "$s"
 	hold
 	"$bin/cts-isolate" --resume "$s" >"$run/.cases"
@@ -302,6 +305,7 @@ do_rerun()
 	promise "$run/.old"
 	rm -f "$run/.old"
 	name_run
+	keep_options
 	run_cases || rc=$?
 	finish "$rc"
 }

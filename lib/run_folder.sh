@@ -122,3 +122,28 @@ alive()
 	{ read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null || :
 	[ "$state" != Z ]
 }
+
+# What decides how a run is made and judged, beside its manifest and cases.
+kept=(CORPUS GOLDEN TIMEOUT ISOLATE KNOWN_CRASHES CONFIRM ADAPTIVE BASELINE
+	WAIVERS REPORT_SKIPS)
+
+# keep_options: so that the run can go on as it began.
+keep_options()
+{
+	local name
+	for name in "${kept[@]}"; do
+		[ -z "${!name-}" ] || printf '%s\0%s\0' "$name" "${!name}"
+	done 2>/dev/null >"$run/.options" || no_room
+}
+
+# take_options: as the run began, but for what is said anew.
+take_options()
+{
+	local name value
+	[ -f "$run/.options" ] || return 0
+	while IFS= read -r -d '' name && IFS= read -r -d '' value; do
+		[[ " ${kept[*]} " == *" $name "* ]] || continue
+		[ -n "${!name-}" ] || export "$name=$value"
+	done <"$run/.options"
+	check_variables
+}

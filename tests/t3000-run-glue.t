@@ -175,6 +175,25 @@ is "$(jq -c 'select(.kind == "obs")' all)" '' 'so is a cut line'
 RUN=$T/p exits 2 'resume of a complete run' run resume
 errline 'is complete' 'is refused'
 
+# A run goes on as it began, but for what is said anew.
+touch broken
+DEVICE=dev:1 OUT=$T/w TIMEOUT=7 ISOLATE=case CORPUS="$T/my corpus" CONFIRM=off \
+	exits 4 'a run with options' run run
+printf '%s\0' PATH /nowhere >>w/.options
+cp -r w w2
+cp -r w w3
+rm broken
+: >args
+RUN=$T/w exits 0 'resumed' run resume
+like args "--timeout 7 --mode case .*--corpus $T/my corpus" 'has them still'
+ok 'forgets them when it is whole' test ! -e w/.options
+: >args
+RUN=$T/w2 TIMEOUT=9 exits 0 'resumed with another' run resume
+like args "--timeout 9 --mode case .*--corpus $T/my corpus" 'has that'
+printf '%s\0' TIMEOUT soon >w3/.options
+RUN=$T/w3 exits 2 'resumed with a wrong one' run resume
+errline "TIMEOUT is a number of seconds, not 'soon'" 'is refused'
+
 # A worker that is killed with all that watches over it: the run says so.
 touch killed
 DEVICE=dev:1 OUT=$T/k exits 4 'a worker that is killed' run run
